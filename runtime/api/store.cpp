@@ -7,6 +7,7 @@
 
 namespace shardlings {
 
+using detail::Port;
 using detail::Request;
 namespace args = detail::args;
 
@@ -15,6 +16,14 @@ namespace {
 /// "saving/weights": two names as one text. What is wrong about them the runtime's side says.
 std::string both(const char* first, const char* second) {
   return std::string(first) + "/" + second;
+}
+
+/// An empty Store has none: there is nobody to ask.
+Port* port_of_store(Port* port, Location at) {
+  if (port == nullptr) {
+    detail::throw_invalid("this Store is empty: it was default-constructed, and not rank.store()", at);
+  }
+  return port;
 }
 
 /// An item as calls name it: it has to outlive a Request that is made of it. Negative numbers are none, whichever they
@@ -29,7 +38,7 @@ struct NamedItem {
 
 Request to_write(detail::Port* port, const NamedItem& item, ConstView data, std::uint64_t after, Location at) {
   return Request(
-      port,
+      port_of_store(port, at),
       args::store_write{
           .data = data, .item = item.name.c_str(), .first = item.first, .second = item.second, .after = after},
       at);
@@ -37,7 +46,7 @@ Request to_write(detail::Port* port, const NamedItem& item, ConstView data, std:
 
 Request to_read(detail::Port* port, const NamedItem& item, Count first, View data, Location at) {
   return Request(
-      port,
+      port_of_store(port, at),
       args::store_read{
           .data = data, .item = item.name.c_str(), .first = item.first, .second = item.second, .from = first},
       at);
@@ -46,7 +55,8 @@ Request to_read(detail::Port* port, const NamedItem& item, Count first, View dat
 /// What is known of an item: its size, or its number.
 template <class Args>
 Count known_of(detail::Port* port, const NamedItem& item, Location at) {
-  Request request(port, Args{.item = item.name.c_str(), .first = item.first, .second = item.second}, at);
+  Request request(port_of_store(port, at), Args{.item = item.name.c_str(), .first = item.first, .second = item.second},
+                  at);
   return static_cast<Count>(request.send().id);
 }
 
@@ -78,7 +88,7 @@ Count Store::size(const char* folder, Item item, Location at) {
 
 void Store::write_number(const char* folder, Item item, Count value, Location at) {
   const NamedItem named(folder, item);
-  Request(port_,
+  Request(port_of_store(port_, at),
           args::store_write_number{.item = named.name.c_str(),
                                    .first = named.first,
                                    .second = named.second,
@@ -93,7 +103,7 @@ Count Store::read_number(const char* folder, Item item, Location at) {
 
 void Store::publish(const char* folder, const char* as, Location at) {
   const std::string names = both(folder, as);
-  Request(port_, args::store_publish{.folders = names.c_str()}, at).send();
+  Request(port_of_store(port_, at), args::store_publish{.folders = names.c_str()}, at).send();
 }
 
 }  // namespace shardlings

@@ -23,6 +23,10 @@ First& first() {
 }  // namespace
 
 MachineFault::MachineFault(const std::string& what) : std::runtime_error(what) {
+  note_machine_fault(what);
+}
+
+void note_machine_fault(const std::string& what) {
   const MutexLock guard(first().lock);
   if (first().what.empty()) first().what = what;
 }

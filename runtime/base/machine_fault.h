@@ -17,6 +17,8 @@ class MachineFault : public std::runtime_error {
 /// What the first MachineFault of this process said; empty if there was none. An exception loses its type on its way
 /// through a rank's port.
 std::string first_machine_fault();
+/// One that another process of the same run has had counts as one of this process.
+void note_machine_fault(const std::string& what);
 /// As if there had been none: before the next of several runs.
 void forget_machine_faults();
 

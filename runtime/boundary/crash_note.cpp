@@ -73,6 +73,7 @@ void take_note(CrashNote& note, const Crash& crash) {
 
 void take_note_of_exit(CrashNote& note, CrashNote::ExitBy by, int rank, std::uint64_t program) {
   auto unknown = CrashNote::ExitBy::unknown;
+  if (note.signal != 0) return;  // of another process, which has crashed before
   if (!note.exited_by.compare_exchange_strong(unknown, by)) return;
   note.rank = rank;
   note_frames(note, 0, program);

@@ -52,7 +52,7 @@ Reply RankFront::handle(const Call& call) {
 // A call that others are made of is one: a rank dies before it, or when it has come to its end.
 Reply RankFront::handle_mortally(const Call& call) {
   if (rank_.calls().depth() > 0) return handle_living(call);
-  if (rank_.doom().strikes(rank_.now())) die();
+  if (rank_.doom().strikes(rank_.now(), !detail::spec_of(call.verb).uncounted)) die();
   try {
     const Reply reply = handle_living(call);
     if (rank_.doom().has_come(rank_.now())) die();

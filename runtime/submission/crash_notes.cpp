@@ -104,6 +104,15 @@ void note_exit(boundary::CrashNote::ExitBy by) {
   tell();
 }
 
+/// Once: a process of a crew makes notes of one case after another.
+void watch_exits() {
+  [[maybe_unused]] static const bool once = [] {
+    std::atexit([] { note_exit(boundary::CrashNote::ExitBy::exit); });
+    std::at_quick_exit([] { note_exit(boundary::CrashNote::ExitBy::quick_exit); });
+    return true;
+  }();
+}
+
 }  // namespace
 
 void tell_of_crashes(void (*after_note)()) {
@@ -120,8 +129,7 @@ CrashNotes::CrashNotes(boundary::CrashNote& note, front::BlackBox box, const voi
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int signal : boundary::kCrashSignals) sigaction(signal, &action, nullptr);
-  std::atexit([] { note_exit(boundary::CrashNote::ExitBy::exit); });
-  std::at_quick_exit([] { note_exit(boundary::CrashNote::ExitBy::quick_exit); });
+  watch_exits();
 }
 
 CrashNotes::~CrashNotes() {

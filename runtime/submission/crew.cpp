@@ -1,22 +1,22 @@
 #include "submission/crew.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+#include <new>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
 #include "base/descriptor.h"
 #include "base/machine_fault.h"
-#include "case/case.h"
 #include "front/remote/archive.h"
 #include "submission/crew_pulse.h"
+#include "submission/supervisors_file.h"
 #include "world/process_world.h"
 
 namespace shardlings::submission {
@@ -24,21 +24,10 @@ namespace {
 
 /// What all processes are told of a case.
 struct Task {
-  std::string file, output;
+  SupervisorsFile file;
+  std::string output;  ///< path of what is printed
   int cpu_seconds = 0;
-  std::string text;     ///< of the case
-  std::string machine;  ///< whose paths these are
 };
-
-/// Containers of one machine do not see one another's files, and differ by their names.
-std::string this_machine() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return id + " " + name;
-}
 
 std::string next_line() {
   char* line = nullptr;
@@ -51,44 +40,31 @@ std::string next_line() {
 
 /// As bytes; empty if there is none.
 std::string read_task() {
-  Task task;
+  std::string path, output;
+  int cpu_seconds = 0;
   std::istringstream words(next_line());
-  if (!(words >> task.file >> task.output >> task.cpu_seconds)) return "";
-  const Descriptor file(open(task.file.c_str(), O_RDWR | O_CLOEXEC));
-  if (file.get() < 0) throw std::runtime_error("process 0 of a run must be on the machine of the command");
-  const wire::MappedFile mapped(file.get());
+  if (!(words >> path >> output >> cpu_seconds)) return "";
+  const SupervisorsFile file = supervisors_file(path);
+  if (file.path.empty()) throw std::runtime_error("process 0 of a run must be on the machine of the command");
   front::remote::Writer writer;
-  writer << task.file << task.output << task.cpu_seconds << mapped.case_text() << this_machine();
+  writer << to_bytes(file) << output << cpu_seconds;
   return writer.bytes();
 }
 
 Task task_in(const std::string& bytes) {
   front::remote::Reader reader(bytes);
   Task task;
-  reader >> task.file >> task.output >> task.cpu_seconds >> task.text >> task.machine;
+  task.file = file_from(reader.get<std::string>());
+  reader >> task.output >> task.cpu_seconds;
   return task;
-}
-
-/// The case's file; where that is another machine's, one like it.
-int open_file(const Task& task) {
-  if (task.machine == this_machine()) {
-    const int file = open(task.file.c_str(), O_RDWR | O_CLOEXEC);
-    if (file >= 0) return file;
-  }
-  const int file = memfd_create("shardlings", MFD_CLOEXEC);
-  const cases::Case kase = cases::case_from_json(task.text);
-  if (file < 0 || !wire::write_case(file, task.text, static_cast<std::size_t>(kase.ranks))) {
-    throw std::runtime_error("there is no room for a case in memory");
-  }
-  return file;
 }
 
 /// While it lives, what is printed goes to the case's file. Where that is not to be had, it goes on to mpirun.
 class Printing {
  public:
   explicit Printing(const Task& task) {
-    const Descriptor output(task.machine == this_machine() ? open(task.output.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)
-                                                           : -1);
+    const Descriptor output(
+        task.file.machine == this_machine() ? open(task.output.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC) : -1);
     if (output.get() < 0) return;
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
       kept_[stream - 1].reset(fcntl(stream, F_DUPFD_CLOEXEC, 3));
@@ -113,51 +89,44 @@ void limit_time(int seconds) {
   rusage usage{};
   rlimit limit{};
   if (seconds <= 0 || getrusage(RUSAGE_SELF, &usage) != 0 || getrlimit(RLIMIT_CPU, &limit) != 0) return;
-  limit.rlim_cur = static_cast<rlim_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + 1 + seconds);
+  const auto wanted = static_cast<rlim_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec + 1 + seconds);
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);  // more than the hard limit it would not get at all
   setrlimit(RLIMIT_CPU, &limit);
 }
 
-/// While it lives, what this process notes in a file of its own is told to who has started it.
-class Telling {
- public:
-  Telling(CrewPulse& pulse, const Task& task, const back::Progress& progress, wire::MappedFile& file) : pulse_(pulse) {
-    if (task.machine == this_machine()) return;  // it is the supervisor's own file
-    const Range ranks = world::ranks_of_process(file.black_box().ranks, progress.processes(), progress.process());
-    pulse_.tell_of(file, static_cast<int>(ranks.begin), static_cast<int>(ranks.size()));
-  }
-  ~Telling() { pulse_.tell_of_none(); }
-  Telling(const Telling&) = delete;
-  Telling& operator=(const Telling&) = delete;
-
- private:
-  CrewPulse& pulse_;
-};
-
 void serve(const Task& task, const back::Progress& progress, CrewPulse& pulse,
            const std::function<void(wire::MappedFile&)>& run_case) {
-  const Descriptor descriptor(open_file(task));
-  wire::MappedFile file(descriptor.get());
-  file.header().hello = wire::FileHeader::kHello;
+  NotesFile file(task.file, pulse, progress);
   forget_machine_faults();
   limit_time(task.cpu_seconds);
   const Printing printing(task);
-  const Telling telling(pulse, task, progress, file);
-  run_case(file);
+  run_case(file.mapped());
+}
+
+void serve_all(back::Progress& progress, CrewPulse& pulse, const std::function<void(wire::MappedFile&)>& run_case) {
+  for (;;) {
+    const std::string task = world::from_first(progress, progress.process() == 0 ? read_task() : "");
+    if (task.empty()) return;
+    serve(task_in(task), progress, pulse, run_case);
+  }
 }
 
 }  // namespace
 
 int serve_cases(world::Backend backend, const std::function<void(wire::MappedFile&)>& run_case) {
   CrewPulse pulse;
-  world::Options options;
-  world::use_backend(options, backend);
-  for (;;) {
-    const bool is_first = options.progress->process() == 0;
-    const std::string task = world::from_first(*options.progress, is_first ? read_task() : "");
-    if (task.empty()) break;
-    serve(task_in(task), *options.progress, pulse, run_case);
+  try {
+    world::Options options;
+    world::use_backend(options, backend);
+    serve_all(*options.progress, pulse, run_case);
+  } catch (const std::bad_alloc&) {
+    throw;  // noted in the file of the case: it may be the program's own doing
+  } catch (const std::exception& error) {
+    pulse.tell_fault(error.what());
+    throw;
   }
   world::leave_backend(backend);
+  pulse.farewell();
   return 0;
 }
 

@@ -13,7 +13,7 @@ namespace shardlings::submission {
 /// Runs cases until there are no more. Process 0 reads them from its standard input, a line for each: the path of the
 /// case's file, that of the file which takes what is printed, and the seconds of processor time that each process has
 /// for it; anything else is the end. The paths are of this machine; a process on another one has a file of its own
-/// instead, which nobody reads. Returns the exit status.
+/// instead, of which the pulse tells (supervisors_file.h). Returns the exit status.
 int serve_cases(world::Backend backend, const std::function<void(wire::MappedFile&)>& run_case);
 
 }  // namespace shardlings::submission

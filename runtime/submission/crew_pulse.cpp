@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -17,8 +18,8 @@ namespace {
 /// Of a process that nobody hears. Nothing is tidied up: ranks may be anywhere, and MPI may never answer.
 constexpr int kAlone = 86;
 
-/// For the handlers of crashes, which have no argument. Set while a case is under way.
-world::pulse::Client* g_client = nullptr;
+/// For the handlers of crashes, which have no argument, on any thread. Set while a case is under way.
+std::atomic<world::pulse::Client*> g_client = nullptr;
 
 /// The launcher's helper on a host that was cut off from it waits for minutes, as TCP does. It serves this run alone.
 void end_helper() {
@@ -62,7 +63,7 @@ void CrewPulse::tell_of(wire::MappedFile& file, int first_rank, int ranks) {
   }
   g_client = client_.get();
   tell_of_crashes([] {
-    if (g_client != nullptr) g_client->hurry();
+    if (world::pulse::Client* client = g_client.load()) client->hurry();
   });
 }
 
@@ -73,10 +74,29 @@ void CrewPulse::tell_of_none() {
   file_ = nullptr;
 }
 
+void CrewPulse::tell_at_once() {
+  if (client_) client_->hurry();
+}
+
+void CrewPulse::farewell() {
+  if (client_) client_->farewell();
+}
+
+void CrewPulse::tell_fault(const std::string& why) {
+  {
+    const MutexLock lock(mutex_);
+    fault_ = why;
+  }
+  tell_at_once();
+}
+
 std::string CrewPulse::say() {
   const MutexLock lock(mutex_);
-  if (file_ == nullptr) return wire::pack_words({.host = host_, .pid = getpid(), .first = 0, .crash = {}, .box = {}});
-  return wire::pack_words(wire::words_of(host_, *file_, first_, ranks_));
+  wire::ProcessWords words{
+      .host = host_, .pid = getpid(), .first = 0, .crash = {}, .box = {}, .exhausted = 0, .fault = {}};
+  if (file_ != nullptr) words = wire::words_of(host_, *file_, first_, ranks_);
+  if (words.fault.empty()) words.fault = fault_;
+  return wire::pack_words(words);
 }
 
 }  // namespace shardlings::submission

@@ -18,7 +18,7 @@ class CrewPulse {
   /// Where to is in the variable SHARDLINGS_PULSE; without it nobody is told. Throws std::runtime_error if nobody
   /// answers there.
   CrewPulse();
-  /// Bids farewell.
+  /// A process that has not bidden farewell counts as lost: what ended it by an exception concerns all.
   ~CrewPulse();
   CrewPulse(const CrewPulse&) = delete;
   CrewPulse& operator=(const CrewPulse&) = delete;
@@ -28,6 +28,12 @@ class CrewPulse {
   void tell_of(wire::MappedFile& file, int first_rank, int ranks);
   /// The case is over.
   void tell_of_none();
+  /// Says at once what there is to tell, for a case that ends by an exception.
+  void tell_at_once();
+  /// The same of what this process cannot go on for, whether there is a case or not.
+  void tell_fault(const std::string& why);
+  /// All is done that this process was started for.
+  void farewell();
 
  private:
   std::string say();
@@ -37,6 +43,7 @@ class CrewPulse {
   wire::MappedFile* file_ GUARDED_BY(mutex_) = nullptr;
   int first_ GUARDED_BY(mutex_) = 0;
   int ranks_ GUARDED_BY(mutex_) = 0;
+  std::string fault_ GUARDED_BY(mutex_);
   std::unique_ptr<world::pulse::Client> client_;
 };
 

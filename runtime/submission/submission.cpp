@@ -80,10 +80,13 @@ struct Run {
   bool has_whole_report() const { return options.progress == nullptr || options.progress->process() == 0; }
   void run(const std::function<void(Rank&)>& body) {
     const front::RunReport report = world::run(options, body);
+    if (!has_whole_report()) return;
+    // A rank on another host has noted that in a file of its own.
+    if (report.failure && report.failure->no_memory) file.header().note_exhausted(wire::FileHeader::kExhausted);
     const bool exhausted = file.header().exhausted != 0;  // which may be its own doing
-    const std::string fault = first_machine_fault();
+    const std::string fault = first_machine_fault();      // of any process
     if (report.failure && !exhausted && !fault.empty()) file.header().note_fault(fault);
-    if (has_whole_report()) file.finish(wire::pack_report(report));
+    file.finish(wire::pack_report(report));
   }
 };
 

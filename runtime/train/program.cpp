@@ -1,6 +1,5 @@
 // A program that trains: lines of JSON go out, one for each step; the word to stop comes in.
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,9 +7,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -20,6 +19,7 @@
 #include "base/machine_fault.h"
 #include "submission/crash_notes.h"
 #include "submission/crew_pulse.h"
+#include "submission/supervisors_file.h"
 #include "submission/wire/memory_file.h"
 #include "train/trainer.h"
 #include "world/backend.h"
@@ -72,43 +72,63 @@ Json memory_json(const Trained& trained) {
   return {{"peak", trained.peak.value()}, {"by_kind", kinds}};
 }
 
-/// The supervisor's file: of a process that it has started its descriptor, of one that mpirun has started its path.
-int opened(const std::string& file) {
-  return file.front() == '/' ? open(file.c_str(), O_RDWR | O_CLOEXEC) : std::atoi(file.c_str());
-}
+/// What the processes have that mpirun has started together.
+struct Crew {
+  back::Progress& progress;
+  submission::CrewPulse& pulse;
+};
 
-/// Notes where the ranks are, and where one crashes, in the supervisor's file.
+/// Notes where the ranks are, and where one crashes, for the supervisor.
 class Notes {
  public:
-  Notes(int file, StepFunction step)
-      : file_(file), box_(file_.black_box()), notes_(file_.header().crash, box_, program_of(step)) {
-    file_.header().hello = wire::FileHeader::kHello;
-  }
+  /// In its file, of a process that it has started itself.
+  Notes(int file, StepFunction step) : Notes(std::make_unique<wire::MappedFile>(file), nullptr, step) {}
+  /// In its file if that is to be had, or else in one of which the pulse tells.
+  Notes(const submission::SupervisorsFile& file, const Crew& crew, StepFunction step)
+      : Notes(nullptr, std::make_unique<submission::NotesFile>(file, crew.pulse, crew.progress), step) {}
   RankWatch watch() {
     return {&box_, [this](int rank) { notes_.watch_this_thread(rank); },
             [this](int rank) { notes_.leave_this_thread(rank); }};
   }
 
  private:
+  Notes(std::unique_ptr<wire::MappedFile> direct, std::unique_ptr<submission::NotesFile> told, StepFunction step)
+      : direct_(std::move(direct)),
+        told_(std::move(told)),
+        box_(file().black_box()),
+        notes_(file().header().crash, box_, program_of(step)) {
+    file().header().hello = wire::FileHeader::kHello;
+  }
+  wire::MappedFile& file() { return told_ ? told_->mapped() : *direct_; }
   static const void* program_of(StepFunction step) {
     Dl_info info = {};
     return dladdr(reinterpret_cast<const void*>(step), &info) != 0 ? info.dli_fbase : nullptr;
   }
 
-  wire::MappedFile file_;
+  std::unique_ptr<wire::MappedFile> direct_;
+  std::unique_ptr<submission::NotesFile> told_;
   front::BlackBox box_;
   submission::CrashNotes notes_;
 };
 
-int run(const std::string& settings_file, const std::string& notes_file, StepFunction step, back::Progress* progress) {
+/// Where the notes go; nullptr: there is no room for any. `file`: of a process that the supervisor has started its
+/// descriptor, of one that mpirun has started its path.
+std::unique_ptr<Notes> notes_in(const std::string& file, StepFunction step, const Crew* crew) {
+  if (crew == nullptr) return file.empty() ? nullptr : std::make_unique<Notes>(std::atoi(file.c_str()), step);
+  submission::SupervisorsFile of;
+  if (crew->progress.process() == 0 && !file.empty()) of = submission::supervisors_file(file);
+  of = submission::file_from(world::from_first(crew->progress, to_bytes(of)));
+  return of.path.empty() ? nullptr : std::make_unique<Notes>(of, *crew, step);
+}
+
+int run(const std::string& settings_file, const std::string& notes_file, StepFunction step, const Crew* crew) {
+  back::Progress* progress = crew != nullptr ? &crew->progress : nullptr;
   const bool is_first = g_speaks = progress == nullptr || progress->process() == 0;
   std::string text = is_first ? read_whole_file(settings_file) : "";
   if (progress != nullptr) text = world::from_first(*progress, text);
   const Settings settings = settings_from_json(text);
   bool broken = false;
-  std::optional<Notes> notes;
-  // A process on another machine has no such file.
-  if (const int file = notes_file.empty() ? -1 : opened(notes_file); file >= 0) notes.emplace(file, step);
+  const std::unique_ptr<Notes> notes = notes_in(notes_file, step, crew);
   if (!is_first) {
     train(
         settings, step, [](const StepReport&) { return true; }, notes ? notes->watch() : RankWatch(), progress);
@@ -138,11 +158,22 @@ int run(const std::string& settings_file, const std::string& notes_file, StepFun
 
 /// The same in several processes, which mpirun has started.
 int run_together(const std::string& settings_file, const std::string& notes_file, StepFunction step) {
-  const submission::CrewPulse pulse;
-  world::Options options;
-  use_backend(options, world::Backend::mpi);
-  const int status = run(settings_file, notes_file, step, options.progress);
+  submission::CrewPulse pulse;
+  int status = 0;
+  try {
+    world::Options options;
+    use_backend(options, world::Backend::mpi);
+    const Crew crew{*options.progress, pulse};
+    status = run(settings_file, notes_file, step, &crew);
+  } catch (const std::bad_alloc&) {
+    pulse.tell_fault(advice_on(ENOMEM));
+    throw;
+  } catch (const std::exception& error) {
+    pulse.tell_fault(error.what());  // the first process says it better, but others can throw, too
+    throw;
+  }
   leave_backend(world::Backend::mpi);
+  pulse.farewell();
   return status;
 }
 

@@ -302,10 +302,16 @@ std::string text_of(const front::Failure& failure) {
   return says_it ? failure.message : fmt::format("{}: rank {}: {}", place, failure.rank, failure.message);
 }
 
-/// What process 0 has read is told to the others, who may be on other machines.
+std::string long_enough_text(const Settings& settings) {
+  std::string characters = characters_of(settings.text);
+  if (Text(characters).size() > settings.kase.model.sequence) return characters;
+  throw std::runtime_error("the text " + settings.text + " is shorter than a sequence");
+}
+
+/// What process 0 has read, and found fit, is told to the others, who may be on other machines.
 std::string text_of(const Settings& settings, back::Progress* progress) {
-  if (progress == nullptr) return characters_of(settings.text);
-  return world::from_first(*progress, progress->process() == 0 ? characters_of(settings.text) : "");
+  if (progress == nullptr) return long_enough_text(settings);
+  return world::from_first(*progress, progress->process() == 0 ? long_enough_text(settings) : "");
 }
 
 Checkpoint start_of(const Settings& settings, const Text& text) {
@@ -348,9 +354,6 @@ Trained train(const Settings& settings, StepFunction step, const std::function<b
   const bool is_first = progress == nullptr || progress->process() == 0;
   if (is_first && !settings.checkpoint.empty()) remove_leftovers(settings.checkpoint);
   const Text text(text_of(settings, progress));
-  if (text.size() <= settings.kase.model.sequence) {
-    throw std::runtime_error("the text " + settings.text + " is shorter than a sequence");
-  }
   Shared shared{settings, text, step, after_step, start_of(settings, text, progress), {}, {}, false, false, {}};
   world::Spoken spoken(progress, [&](std::string_view word) { shared.hear(word); });
   shared.spoken = &spoken;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "back/fabric/between_processes.h"
+#include "base/machine_fault.h"
 #include "base/parts.h"
 #include "front/rank_front.h"
 #include "front/remote/control_server.h"
@@ -29,7 +30,8 @@ namespace {
 /// What processes tell one another of a run beside their control plane's words.
 enum class Word : std::uint8_t {
   report,  ///< to process 0: a rank, and its report
-  done,    ///< to process 0: that was all of this process
+  done,    ///< to process 0: that was all of this process, its number, and the machine fault that it has had
+  fault,   ///< to process 0: the run cannot go on, and why; that is no rank's doing
   closed   ///< from process 0: it has everything, and the next run may begin
 };
 
@@ -47,23 +49,23 @@ class ProcessRun {
 
   RunReport run(const std::function<void(Rank&)>& body) {
     const bool is_first = progress_.process() == 0;
-    progress_.on(back::Channel::world, [this](int, std::string_view message) { hear(message); });
     std::optional<front::ControlServer> server;
     front::SharedStore store(is_first && options_.make_store ? options_.make_store() : nullptr);
     std::optional<front::StoreServer> store_server;
     if (is_first) {
       server.emplace(progress_, setting());
       store_server.emplace(progress_, store);
+      server_ = &*server;
     }
-    progress_.on(back::Channel::gone,
-                 [&](int, std::string_view message) { hear_gone(message, server ? &*server : nullptr); });
-    front::RemoteControl control(progress_, *fabric_, options_.ranks, options_.cluster, own_);
+    const Listening listening(*this);
+    front::RemoteControl control(progress_, *fabric_, options_.ranks, options_.cluster, own_, options_.black_box);
     front::RemoteStore items(progress_);
     run_own(control, items, body);
     control.await_end();
     close_own(control);
+    if (!is_first) send_own();
+    send_done();
     if (!is_first) {
-      send_own();
       progress_.wait_until([&] { return closed_; });
       return std::move(report_);
     }
@@ -79,6 +81,25 @@ class ProcessRun {
   }
 
  private:
+  /// Until it ends, however that is, messages are heard that are about this run.
+  class Listening {
+   public:
+    explicit Listening(ProcessRun& run) : run_(run) {
+      run_.progress_.on(back::Channel::world, [this](int, std::string_view message) { run_.hear(message); });
+      run_.progress_.on(back::Channel::gone, [this](int, std::string_view message) { run_.hear_gone(message); });
+      run_.progress_.on_fault([this](const std::string& what) { run_.tell_fault(what); });
+    }
+    ~Listening() {
+      run_.progress_.on_fault({});
+      run_.progress_.locked([&] { run_.stop_listening(); });
+    }
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+
+   private:
+    ProcessRun& run_;
+  };
+
   front::ControlServer::Setting setting() const {
     const int ranks = options_.ranks, processes = progress_.processes();
     const auto detection = options_.deaths.empty() ? std::nullopt : std::optional(options_.detection);
@@ -101,10 +122,17 @@ class ProcessRun {
   }
 
   void close_own(const front::RemoteControl& control) {
+    for (const auto& front : fronts_) {
+      if (!control.has_failed()) front->rest();
+    }
     for (std::size_t i = 0; i < fronts_.size() && control.has_failed(); ++i) {
       fronts_[i]->add_in_flight(report_.ranks[static_cast<std::size_t>(own_.begin) + i].trace);
     }
-    await_devices(fronts_, report_);
+    RunReport closing;
+    await_devices(fronts_, closing);
+    progress_.locked([&] {
+      if (!report_.failure) report_.failure = closing.failure;
+    });
     fronts_.clear();
   }
 
@@ -115,16 +143,31 @@ class ProcessRun {
               << report_.ranks[static_cast<std::size_t>(rank)];
       progress_.locked([&] { progress_.send(0, back::Channel::world, message.bytes()); });
     }
+  }
+
+  /// The last word of every process, the first one included: what it has sent before has been heard then.
+  void send_done() {
     Writer message;
-    message << Word::done << progress_.process();
+    message << Word::done << progress_.process() << first_machine_fault();
     progress_.locked([&] { progress_.send(0, back::Channel::world, message.bytes()); });
+  }
+
+  /// Nobody has called what has failed, so it is the first process that ends the run.
+  void tell_fault(const std::string& what) {
+    Writer message;
+    message << Word::fault << what;
+    progress_.send(0, back::Channel::world, message.bytes());
   }
 
   void hear(std::string_view bytes) {
     Reader message(bytes);
     switch (message.get<Word>()) {
       case Word::report: return hear_report(message);
-      case Word::done: done_[static_cast<std::size_t>(message.get<int>())] = true; return;
+      case Word::done: {
+        done_.at(static_cast<std::size_t>(message.get<int>())) = true;
+        return note_machine_fault(message.get<std::string>());
+      }
+      case Word::fault: return hear_fault(message.get<std::string>());
       case Word::closed: closed_ = true; return stop_listening();
     }
   }
@@ -137,22 +180,27 @@ class ProcessRun {
     }
   }
 
-  static void hear_gone(std::string_view bytes, front::ControlServer* server) {
+  void hear_gone(std::string_view bytes) {
     Reader message(bytes);
     const int process = message.get<int>();
     if (process == 0) std::_Exit(1);  // nobody is left who could say how the run goes on, or take a report
-    if (server != nullptr) server->process_gone(process, message.get<std::string>());
+    if (server_ != nullptr) server_->process_gone(process, message.get<std::string>());
+  }
+
+  void hear_fault(const std::string& why) {
+    note_machine_fault(why);
+    if (server_ != nullptr) server_->fail(why);
   }
 
   void hear_report(Reader& message) {
     const auto rank = static_cast<std::size_t>(message.get<int>());
     const auto failure = message.get<std::optional<front::Failure>>();  // of its device
     if (!report_.failure) report_.failure = failure;
-    message >> report_.ranks[rank];
+    message >> report_.ranks.at(rank);
   }
 
   bool has_all(const front::ControlServer& server) const {
-    for (int process = 1; process < progress_.processes(); ++process) {
+    for (int process = 0; process < progress_.processes(); ++process) {
       if (!done_[static_cast<std::size_t>(process)] && !server.is_gone(process)) return false;
     }
     return true;
@@ -171,9 +219,10 @@ class ProcessRun {
   const Range own_;
   const std::unique_ptr<back::Fabric> fabric_;
   std::vector<std::unique_ptr<RankFront>> fronts_;
-  RunReport report_;
-  std::vector<bool> done_;  ///< by process; under the lock
-  bool closed_ = false;     ///< likewise
+  front::ControlServer* server_ = nullptr;  ///< of the first process; set before anybody listens
+  RunReport report_;                        ///< but for own ranks under the lock, as what is below
+  std::vector<bool> done_;                  ///< by process
+  bool closed_ = false;
 };
 
 }  // namespace
@@ -211,15 +260,6 @@ std::string from_first(back::Progress& progress, const std::string& text) {
     }
   });
   return text;
-}
-
-void share_report(back::Progress& progress, RunReport& report) {
-  Writer written;
-  if (progress.process() == 0) written << report.ranks << report.failure;
-  const std::string bytes = from_first(progress, written.bytes());
-  if (progress.process() == 0) return;
-  Reader message(bytes);
-  message >> report.ranks >> report.failure;
 }
 
 }  // namespace shardlings::world

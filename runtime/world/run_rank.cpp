@@ -69,9 +69,11 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
     const FailureKind kind = front.rank().endless() ? FailureKind::endless_loop : FailureKind::exception;
     return failure_of(front, kind, error.what(), error.where());
   } catch (const std::bad_alloc&) {
-    return failure_of(front, FailureKind::exception,
-                      fmt::format("{}, threw std::bad_alloc, and nothing caught it", after(front)),
-                      front.rank().calls().last_place());
+    Failure failure = failure_of(front, FailureKind::exception,
+                                 fmt::format("{}, threw std::bad_alloc, and nothing caught it", after(front)),
+                                 front.rank().calls().last_place());
+    failure.no_memory = true;
+    return failure;
   } catch (...) {
     return failure_of(front, FailureKind::exception,
                       fmt::format("an exception that nothing caught: {}, threw {}", after(front), words_of_thrown()),

@@ -1,6 +1,7 @@
 #include "world/world.h"
 
 #include <optional>
+#include <stdexcept>
 
 #include "front/group/fold.h"
 #include "front/group/rank_groups.h"
@@ -34,6 +35,9 @@ void report_others(const front::Fold& fold, RunReport& report) {
 }  // namespace
 
 RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
+  if (options.make_store && !options.deaths.empty()) {
+    throw std::logic_error("what is kept of a store cannot be taken back where a rank dies: kill the process instead");
+  }
   if (options.progress != nullptr) return run_in_processes(options, body);
   const auto engine = made(options.make_engine, back::make_threads_engine);
   const auto fabric = made(options.make_fabric, back::make_in_process_fabric);

@@ -256,6 +256,60 @@ TEST_P(StoreOfRanks, IsInFlightUntilTheWait) {
   EXPECT_THAT(report.failure->message, HasSubstr("while store.write of store_test.cpp:"));
 }
 
+// It would be entered when its rank waits for it, after others have been told what is there.
+TEST_P(StoreOfRanks, AWriteComesAfterNothingThatOthersTakePartIn) {
+  const auto message = [&](const support::Body& body) {
+    const RunReport report = run_badly(least(2), body);
+    EXPECT_TRUE(report.failure);
+    return report.failure ? report.failure->message : std::string();
+  };
+  EXPECT_THAT(message([](Rank& rank) {
+                begin_measured(rank);
+                Tensor x = load(rank, {1, 2, 3});
+                Work summed = rank.world().all_reduce_async(x, ReduceOp::sum);
+                rank.store().write_async("f", {"x", rank.id()}, x, summed).wait();
+              }),
+              HasSubstr("store.write: it would come after all_reduce (group world, 3 f32) of store_test.cpp:"));
+  EXPECT_THAT(message([](Rank& rank) {
+                begin_measured(rank);
+                Tensor x = load(rank, {1, 2, 3}), copied = rank.host_empty(3, Kind::other);
+                Work summed = rank.world().all_reduce_async(x, ReduceOp::sum);
+                Work drained = copy_async(copied, x, summed);
+                rank.store().write_async("f", {"x", rank.id()}, copied, drained).wait();
+              }),
+              HasSubstr("which waits for other ranks: wait() for that first"));
+}
+
+TEST_P(StoreOfRanks, AWriteComesAfterACopy) {
+  const RunReport report = run(least(1), [](Rank& rank) {
+    begin_measured(rank);
+    Tensor x = load(rank, {1, 2, 3}), copied = rank.host_empty(3, Kind::other), read = rank.empty(3, Kind::other);
+    Work drained = copy_async(copied, x);
+    rank.store().write_async("f", {"x", rank.id()}, copied, drained).wait();
+    rank.store().read("f", {"x", rank.id()}, 0, read);
+    publish(rank, "x", read);
+  });
+  EXPECT_THAT(published(report, 0, "x"), ElementsAre(1, 2, 3));
+}
+
+// Outside of what is measured a program may go on, and what has failed has nothing to do with its next call.
+TEST_P(StoreOfRanks, GoesOnAfterAFolderThatIsNotThere) {
+  const RunReport report = run(least(1), [](Rank& rank) {
+    Store store = rank.store();
+    int refused = 0;
+    for (const char* folder : {"nothing", "none"}) {
+      try {
+        store.publish(folder, "latest");
+      } catch (const InvalidArgument&) {
+        ++refused;
+      }
+    }
+    store.write_number("f", {"n", rank.id()}, 7);
+    publish_counts(rank, "numbers", {refused, store.read_number("f", {"n", rank.id()})});
+  });
+  EXPECT_THAT(published(report, 0, "numbers"), ElementsAre(2, 7));
+}
+
 TEST_P(StoreOfRanks, SaysWhoHasTornWhatIsRead) {
   world::Options options = support::options_for(least(2));
   options.deaths = {{0, {}, 0, 1}};
@@ -299,6 +353,11 @@ TEST_P(StoreOfRanks, SaysWhatIsWrongWithACall) {
               HasSubstr("elements [2, 4) are wanted, and it has 3"));
   EXPECT_THAT(message([&](Rank& rank) { rank.store().publish("nothing", "latest"); }),
               HasSubstr("store.publish: there is no folder nothing"));
+  EXPECT_THAT(message([](Rank& rank) {
+                Store none;
+                none.write("f", {"x"}, rank.zeros(1, Kind::other));
+              }),
+              HasSubstr("this Store is empty: it was default-constructed"));
   EXPECT_THAT(message([&](Rank& rank) { rank.store().write("a/b", {"x"}, ConstView()); }),
               HasSubstr("'a/b' is no name"));
   EXPECT_THAT(message([&](Rank& rank) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <barrier>
 #include <cstdlib>
 #include <new>
@@ -55,6 +56,29 @@ TEST(CrashNotes, TheFirstOfSeveralCrashesIsNotedWithItsCalls) {
     EXPECT_NE(shared->note.frames[0], 0U) << "turn " << turn;
     munmap(memory, sizeof(Shared));
   }
+}
+
+std::atomic<int> g_told = 0;  // NOLINT: a handler has no argument
+
+/// The notes of one case after another, then exit() in the last. The status says how often somebody was told.
+[[noreturn]] void exit_in_the_third_case(Shared& shared) {
+  tell_of_crashes([] {
+    if (++g_told > 1) _exit(g_told);
+  });
+  std::atexit([] { _exit(g_told); });  // the last one of all
+  for (int kase = 0; kase < 2; ++kase) CrashNotes(shared.note, {shared.entries, kRanks}, nullptr);
+  const CrashNotes last(shared.note, {shared.entries, kRanks}, nullptr);
+  std::exit(0);  // NOLINT: that is what is tested
+}
+
+TEST(CrashNotes, AnExitIsToldOnceHoweverManyCasesWereBefore) {
+  Shared shared;
+  const pid_t child = fork();
+  if (child == 0) exit_in_the_third_case(shared);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
 }  // namespace

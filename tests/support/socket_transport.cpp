@@ -109,17 +109,6 @@ class SocketTransport final : public back::Transport {
 
   std::size_t under_way() const override { return wanted_ + ended_.size(); }
 
-  void abandon(int process) override {
-    peers_[at(process)].gone = true;
-    for (auto& [key, channel] : channels_) {
-      if (key.first != process) continue;
-      for (const Wanted& wanted : std::exchange(channel.wanted, {})) {
-        ended_.push_back(wanted.of);
-        --wanted_;
-      }
-    }
-  }
-
  private:
   struct Peer {
     int socket = -1;
@@ -183,8 +172,16 @@ class SocketTransport final : public back::Transport {
     return true;
   }
 
+  /// Transfers with it end, whatever has become of their bytes.
   void lose(int process) {
-    abandon(process);
+    peers_[at(process)].gone = true;
+    for (auto& [key, channel] : channels_) {
+      if (key.first != process) continue;
+      for (const Wanted& wanted : std::exchange(channel.wanted, {})) {
+        ended_.push_back(wanted.of);
+        --wanted_;
+      }
+    }
     const auto channel = static_cast<char>(back::Channel::gone);
     messages_.emplace_back(process, channel + world::gone_message(process, "ended in the middle of the run"));
   }

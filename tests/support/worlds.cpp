@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "back/kernels/cuda/emulation/emulation.h"
+#include "front/remote/messages.h"
 #include "support/fake_gpu.h"
 #include "support/fake_nccl.h"
 #include "support/forked_world.h"
@@ -99,12 +100,22 @@ RunReport run_forked_few(const Options& options, const Disturbance&, const Body&
   return run_forked_world(options, kProcesses, body);
 }
 
+/// Gives all processes the report that process 0 has. All of them call it.
+void share_report(back::Progress& progress, RunReport& report) {
+  front::remote::Writer written;
+  if (progress.process() == 0) written << report.ranks << report.failure;
+  const std::string bytes = world::from_first(progress, written.bytes());
+  if (progress.process() == 0) return;
+  front::remote::Reader message(bytes);
+  message >> report.ranks >> report.failure;
+}
+
 /// The processes that mpirun has started, each of which makes the same runs.
 RunReport run_mpi(const Options& options, const Disturbance&, const Body& body) {
   Options with_mpi = options;
   use_backend(with_mpi, world::Backend::mpi);
   RunReport report = world::run(with_mpi, body);
-  world::share_report(*with_mpi.progress, report);
+  share_report(*with_mpi.progress, report);
   return report;
 }
 

@@ -2,9 +2,6 @@
 /// Where what a run has stored outlives the process.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,11 +26,12 @@ class Store {
   /// The item is gone.
   virtual void remove(const std::string& folder, const std::string& name) = 0;
   /// The folder has another name, and what had that is gone: at any moment one of the two, whole, is there by that
-  /// name. Nothing if there is no such folder.
+  /// name. Nothing if there is no such folder, or if that is its name already.
   virtual void publish(const std::string& folder, const std::string& as) = 0;
 };
 
-/// In files of a folder of the file system, which is made if it is not there.
+/// In files of a folder of the file system, which is made if it is not there. No verb of the command keeps a store; it
+/// stands here so that a test can kill a program of puzzle 35 in truth and let another one go on (tests/puzzles).
 std::unique_ptr<Store> make_files_store(const std::string& path);
 
 }  // namespace shardlings::back

@@ -1,8 +1,12 @@
 #include "back/transport/progress.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <stdexcept>
+
+#include "base/machine_fault.h"
 
 namespace shardlings::back {
 namespace {
@@ -38,8 +42,7 @@ void Progress::listen(Channel channel, Handler handler) {
   while (handlers_[index(channel)] && !unheard.empty()) {
     const Message message = std::move(unheard.front());
     unheard.pop_front();
-    const Handler told = handlers_[index(channel)];
-    told(message.from, message.text);
+    deliver_or_note(message.from, static_cast<char>(channel) + message.text);
   }
 }
 
@@ -53,25 +56,58 @@ std::string Progress::next(Channel channel) {
   });
 }
 
-void Progress::send(int to, Channel channel, std::string_view message) {
+// What a transport cannot carry says nothing of who has called.
+void Progress::send(int to, Channel channel, std::string_view message) try {
   buffer_.assign(1, static_cast<char>(channel));
   buffer_.append(message);
   transport_->send(to, buffer_);
+} catch (const std::runtime_error& error) {
+  throw MachineFault(error.what());
+}
+
+void Progress::on_fault(std::function<void(const std::string& what)> told) {
+  const MutexLock guard(lock_);
+  told_of_fault_ = std::move(told);
+  if (told_of_fault_ && !fault_.empty()) note_fault(std::exchange(fault_, {}));
+}
+
+void Progress::note_fault(const std::string& what) {
+  const auto told = told_of_fault_;  // a copy: it may ask for nothing more
+  if (told) return told(what);
+  if (fault_.empty()) fault_ = what;
 }
 
 void Progress::deliver(int from, std::string_view text) {
-  const auto channel = static_cast<std::size_t>(text.front());
+  const std::size_t channel = text.empty() ? kChannels : static_cast<unsigned char>(text.front());
+  if (channel >= kChannels) throw std::runtime_error("a message is for nobody");
   text.remove_prefix(1);
   const Handler told = handlers_[channel];  // a copy: it may give up its channel
   if (told) return told(from, text);
   unheard_[channel].push_back({from, std::string(text)});
 }
 
+void Progress::deliver_or_note(int from, std::string_view text) {
+  try {
+    deliver(from, text);
+  } catch (const std::exception& error) {
+    note_fault(fmt::format("what process {} has said cannot be handled here: {}", from, error.what()));
+  }
+}
+
+bool Progress::poll_transport() {
+  try {
+    return transport_->poll();
+  } catch (const std::exception& error) {
+    note_fault(fmt::format("data cannot be moved: {}", error.what()));
+    return true;
+  }
+}
+
 bool Progress::poll() {
-  bool got_on = transport_->poll();
+  bool got_on = poll_transport();
   int from = 0;
   for (std::string text; transport_->receive(from, text);) {
-    deliver(from, text);
+    deliver_or_note(from, text);
     got_on = true;
   }
   return got_on;

@@ -32,7 +32,7 @@ enum class Channel : std::uint8_t {
   store,    ///< what ranks ask of the store
   items,    ///< what it answers
   spoken,   ///< what is said beside tensors: see spoken.h
-  gone      ///< that one is not any more: see process_world.h
+  gone      ///< that one is not any more, by transports that see it: see process_world.h
 };
 inline constexpr std::size_t kChannels = 8;
 
@@ -55,6 +55,10 @@ class Progress {
   }
   /// Waits for the next message of a channel that nobody is told of, from whichever process.
   std::string next(Channel channel);
+  /// Told, under the lock, of what was thrown while a message was handled or data were moved: that concerns no call of
+  /// the thread that has happened to poll. Such a fault that nobody was told of yet, the first one, is told now. An
+  /// empty function: nobody asks any more.
+  void on_fault(std::function<void(const std::string& what)> told);
 
   /// Runs `work` under the lock.
   template <class Work>
@@ -63,7 +67,7 @@ class Progress {
     return work();
   }
   /// Returns when `condition`, which is asked under the lock, holds. Polls meanwhile: first as fast as it can, giving
-  /// way to others, then with pauses that grow to a millisecond.
+  /// way to others, then with pauses that grow to half a millisecond.
   template <class Condition>
   void wait_until(Condition&& condition) {
     for (Time since = Clock::now(); !try_once(condition, since);) rest(since);
@@ -106,6 +110,9 @@ class Progress {
   }
   void rest(Time since);
   bool poll();
+  bool poll_transport();
+  void deliver_or_note(int from, std::string_view text);
+  void note_fault(const std::string& what);
   void deliver(int from, std::string_view text);
   void pump();
 
@@ -113,6 +120,8 @@ class Progress {
   Mutex lock_;
   std::array<Handler, kChannels> handlers_;
   std::array<std::deque<Message>, kChannels> unheard_;
+  std::function<void(const std::string& what)> told_of_fault_;
+  std::string fault_;  ///< that nobody was told of
   std::atomic<std::uint64_t> serial_{0};
   std::string buffer_;
   bool stops_ = false;

@@ -56,10 +56,9 @@ class Transport {
   virtual void pause(std::chrono::microseconds time) { std::this_thread::sleep_for(time); }
   /// Gets on with what was started. True if something has ended or come in.
   virtual bool poll() = 0;
-  /// Transfers that have not ended.
+  /// Transfers that have not ended. One with a process that is not there any more need never end: where a transport
+  /// sees that, it ends them itself, and says so (Channel::gone).
   virtual std::size_t under_way() const = 0;
-  /// The process is no longer there: transfers with it end, whatever has become of their bytes.
-  virtual void abandon(int process) = 0;
 };
 
 }  // namespace shardlings::back

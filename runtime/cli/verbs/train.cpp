@@ -164,13 +164,6 @@ grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEv
   return wait(running);
 }
 
-/// Which process was lost, and what its ranks did as far as that is known here.
-std::string lost_text(const grading::run::CrewWatch::Lost& lost, int processes, int ranks,
-                      const std::vector<wire::LastWords>& words) {
-  const bool is_known = grading::run::is_this_host(lost.host);
-  return grading::run::loss_text(lost, processes, ranks, is_known ? words : std::vector<wire::LastWords>());
-}
-
 /// For the supervisor, to whom the ranks are those of a case.
 cases::Case case_of_ranks(const Settings& settings) {
   cases::Case kase = settings.kase;
@@ -198,7 +191,10 @@ static int train(const Context& context, const TrainOptions& options) {
   terminal::TrainConversation conversation(context, settings, options.json);
   const grading::run::Witness witness(case_of_ranks(settings));
   std::optional<grading::run::CrewWatch> watch;
-  if (is_mpi) watch.emplace(grading::run::start_from(choice.mpi).processes);
+  if (is_mpi) {
+    watch.emplace(grading::run::start_from(choice.mpi).processes);
+    watch->watch(witness.file(), settings.layout.ranks());
+  }
   const grading::run::ProcessEnd end = run_training(
       context, signals, conversation,
       is_mpi ? many_processes(choice.mpi, program, settings_file, witness.file(), conversation, *watch)
@@ -208,9 +204,10 @@ static int train(const Context& context, const TrainOptions& options) {
   if (!end.started) throw MachineFault(with_advice("cannot start " + program, end.error_number));
   if (!report.has_ended()) {
     wire::Result how = witness.explain(program, end);
-    if (const auto lost = watch ? watch->lost() : std::nullopt; lost && how.ending == wire::Ending::machine_fault) {
+    const bool says_why = how.ending != wire::Ending::machine_fault || witness.has_noted_fault();
+    if (const auto lost = watch ? watch->lost() : std::nullopt; lost && !says_why) {
       how.explanation =
-          lost_text(*lost, grading::run::start_from(choice.mpi).processes, settings.layout.ranks(), how.last_words);
+          loss_text(*lost, grading::run::start_from(choice.mpi).processes, settings.layout.ranks(), how.last_words);
     }
     report.end_early(how.explanation, can_be_judged(how.ending) ? "failed" : "fault");
   }

@@ -49,6 +49,8 @@ class SharedControl final : public Control {
   /// Ranks may die, of which others know so much later.
   void expect_deaths(Nanos detection) { quiescence_.expect_deaths(detection); }
   std::optional<Failure> failure() override { return quiescence_.failure(); }
+  /// What the ranks do not know of has gone wrong: the run ends by this, unless it has failed already.
+  void fail(const Failure& failure) { quiescence_.fail(failure); }
 
   /// \name For who speaks for many ranks on one thread, and must not sleep for any of them
   /// @{

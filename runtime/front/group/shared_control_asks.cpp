@@ -47,7 +47,12 @@ Ticket SharedControl::begin_any(int rank, std::uint32_t group, const CallRecord&
 
 int SharedControl::end_any(int rank, const Ticket& ticket, Location at) {
   Meeting* call = meeting_of(ticket);
-  quiescence_.wait(rank, *call, 0, at);
+  try {
+    quiescence_.wait(rank, *call, 0, at);
+  } catch (const Revoked&) {
+    unref(rank, call);  // no receive comes of it
+    throw;
+  }
   const int from = call->from;
   unref(rank, call);
   return from;

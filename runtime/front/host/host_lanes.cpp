@@ -64,6 +64,7 @@ class HostLanes::HostOperation final : public PendingOperation {
   std::shared_ptr<HostOperation> behind;      ///< until settled: the one before it on its lane
 
  private:
+  void take_effect(Times times);
   void launch();
   Event traced() const;
 
@@ -80,11 +81,11 @@ Times HostLanes::HostOperation::settle(Location at) {
   if (behind) start = std::max(start, behind->settle(at).end);
   if (follows) start = std::max(start, follows->settle(at).end);
   const Times times{start, start + duration};
-  if (effect) {
-    if (follows) rank_.device().wait(DeviceLane::compute, follows->event());
-    effect(times);
-  } else {
-    launch();
+  try {
+    lane == Lane::store ? take_effect(times) : launch();
+  } catch (...) {
+    revoke();
+    throw;
   }
   behind.reset();
   follows.reset();
@@ -98,6 +99,11 @@ void HostLanes::HostOperation::revoke() {
   behind.reset();
   follows.reset();
   effect = {};
+}
+
+void HostLanes::HostOperation::take_effect(Times times) {
+  if (follows) rank_.device().wait(DeviceLane::compute, follows->event());
+  std::exchange(effect, {})(times);
 }
 
 void HostLanes::HostOperation::launch() {
@@ -170,8 +176,8 @@ Reply HostLanes::start(const Call& call, std::shared_ptr<HostOperation> operatio
   operation->follows = pending_.find(call.id);
   operation->behind = last;
   operation->called = rank_.device().record(DeviceLane::compute);
-  last = operation;
   if (operation->can_settle()) operation->settle(operation->at);
+  last = operation;  // not of a call that has failed
   return pending_.start(call, std::move(operation));
 }
 
@@ -223,7 +229,26 @@ Reply HostLanes::compute(const Call& call, const HostJob& job) {
   return start(call, operation);
 }
 
+// What others see of the store at a time must have been entered by then. An access that waited for other ranks would be
+// entered when this rank waits for it, whatever others have been told meanwhile. (What a lane has is settled.)
+void HostLanes::check_comes_after(const Call& call) const {
+  const auto before = pending_.find(call.id);
+  if (!before || (before->settled() && !before->revoked)) return;
+  const std::string what = fmt::format("{} of {}", before->describe(), to_text(before->at));
+  if (before->revoked) {
+    const Location at = rank_.place(call);
+    throw PeerFailed(fmt::format("{}: rank {}: {} would come after {}, which was revoked when a rank had died",
+                                 to_text(at), rank_.id(), name_of(call.verb), what)
+                         .c_str(),
+                     at);
+  }
+  rank_.invalid(call, fmt::format("{}: it would come after {}, which waits for other ranks: wait() for that first, "
+                                  "and then call this",
+                                  name_of(call.verb), what));
+}
+
 Reply HostLanes::access(const Call& call, StoreJob job) {
+  check_comes_after(call);
   const auto operation = begin(call, Lane::store, {});
   operation->uses = std::move(job.uses);
   operation->label = job.label;

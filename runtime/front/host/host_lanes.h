@@ -36,7 +36,7 @@ struct StoreJob {
   Nanos duration;
   Label label;
   std::string text;                   ///< for reports of leaks
-  std::function<void(Times)> effect;  ///< called once, as soon as its times are known
+  std::function<void(Times)> effect;  ///< called once, at the call; what it refers to outlives the operation
 };
 
 class HostLanes {
@@ -49,7 +49,7 @@ class HostLanes {
   /// Comes after the Work `id`.
   detail::Reply compute(const detail::Call& call, const HostJob& job);
 
-  /// On the store's lane. Comes after the Work `id`.
+  /// On the store's lane. Comes after the Work `id`, which waits for no other rank: else it throws.
   detail::Reply access(const detail::Call& call, StoreJob job);
 
   /// The Work and what it comes after, as far as nobody has waited for it.
@@ -62,6 +62,7 @@ class HostLanes {
 
   std::shared_ptr<HostOperation> begin(const detail::Call& call, Lane lane, const back::Kernel& kernel);
   detail::Reply start(const detail::Call& call, std::shared_ptr<HostOperation> operation);
+  void check_comes_after(const detail::Call& call) const;
 
   RankContext& rank_;
   RankMemory& memory_;

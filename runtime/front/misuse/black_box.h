@@ -15,7 +15,7 @@ enum class RunPart : std::uint32_t { before, measured, behind };
 /// plane writes on behalf of all; plain data at a fixed layout, so that another process can read it.
 struct BlackBoxEntry {
   static constexpr int kText = 64;
-  std::atomic<std::uint32_t> state{0};  ///< RankState
+  std::atomic<std::uint32_t> state{0};  ///< RankState; the first field: see submission/wire/process_words.cpp
   std::int32_t line = 0;
   std::uint64_t order = 0;   ///< calls made so far
   std::int64_t time = 0;     ///< virtual nanoseconds

@@ -32,17 +32,27 @@ Reply PendingTable::start(const Call& call, std::shared_ptr<PendingOperation> pe
   return reply;
 }
 
+// That a rank has died comes as something that is no std::exception: then they are left for forgive_all().
 void PendingTable::settle_blocking() {
-  for (const auto& pending : blocking_) {
-    try {
-      pending->settle(pending->at);
-    } catch (const Aborted&) {
-      stuck_.push_back(pending);
-      throw;
+  try {
+    for (const auto& pending : blocking_) {
+      settle_or_stick(pending);
+      pending->pass_time(pending->at);
     }
-    pending->pass_time(pending->at);
+    blocking_.clear();
+  } catch (const std::exception&) {
+    blocking_.clear();  // the call has failed: the next one has nothing to do with them
+    throw;
   }
-  blocking_.clear();
+}
+
+void PendingTable::settle_or_stick(const std::shared_ptr<PendingOperation>& pending) {
+  try {
+    pending->settle(pending->at);
+  } catch (const Aborted&) {
+    stuck_.push_back(pending);
+    throw;
+  }
 }
 
 Reply PendingTable::wait(const Call& call) {

@@ -45,6 +45,7 @@ class PendingTable {
   void trace_in_flight() const;
 
  private:
+  void settle_or_stick(const std::shared_ptr<PendingOperation>& pending);
   void finish(std::uint64_t id, Location at);
   void give_up(PendingOperation& pending, Location at);
   void mark(const PendingOperation& pending, std::uint64_t work);

@@ -24,8 +24,8 @@ class Doom {
   void end() { measuring_ = false; }
   /// Whether any call has to be looked at.
   bool is_near() const { return (death_ && measuring_) || died_; }
-  /// A call is about to be made: whether the rank is dead instead.
-  bool strikes(Nanos now);
+  /// A call is about to be made: whether the rank is dead instead. `counts`: it gets a number among the rank's calls.
+  bool strikes(Nanos now, bool counts);
   /// A call has come to its end: whether the rank has died in it.
   bool has_come(Nanos now);
   /// Its next write to the store lasts from `start` to `end`; known at `now`.

@@ -20,6 +20,12 @@ namespace shardlings::front::remote {
 /// The same text at an address that stays good until the process ends.
 const char* lasting(std::string_view text);
 
+/// A number that another process has said, of one of `count` things. Throws std::runtime_error if it is none.
+inline int checked_index(int number, int count) {
+  if (number < 0 || number >= count) throw std::runtime_error("a message names something that is not there");
+  return number;
+}
+
 /// Many of them go as they lie there.
 template <class T>
 inline constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>;

@@ -49,7 +49,7 @@ ControlServer::~ControlServer() {
 void ControlServer::hear(std::string_view bytes) {
   Reader message(bytes);
   const auto what = message.get<Request>();
-  const int rank = message.get<int>();
+  const int rank = remote::checked_index(message.get<int>(), setting_.ranks);
   if (finished_[index(rank)]) return;  // of a process that was given up
   switch (what) {
     case Request::post: post(rank, message, false); break;
@@ -133,9 +133,15 @@ void ControlServer::finish(int rank, const std::optional<Failure>& failure, cons
   control_->finish(rank, failure, last_call, last);
 }
 
+void ControlServer::fail(const std::string& why) {
+  Failure failure;
+  failure.message = why;
+  control_->fail(failure);
+  answer_all();
+}
+
 void ControlServer::process_gone(int process, const std::string& why) {
   gone_.at(index(process)) = true;
-  progress_.transport().abandon(process);
   for (int rank = 0; rank < setting_.ranks; ++rank) {
     if (setting_.process_of(rank) != process || finished_[index(rank)]) continue;
     Failure failure;

@@ -39,8 +39,11 @@ class ControlServer {
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
+  /// For who holds the lock: the run cannot go on, and that is nobody's doing.
+  void fail(const std::string& why);
   /// For who holds the lock: a process will say nothing any more, for this reason. That is the failure of those of its
-  /// ranks that have not finished.
+  /// ranks that have not finished. Only transports that see such a thing lead here; MPI does not, and where it is used
+  /// the pulse between the processes (world/pulse) ends them all.
   void process_gone(int process, const std::string& why);
   /// For who holds the lock.
   bool is_gone(int process) const { return gone_.at(static_cast<std::size_t>(process)); }

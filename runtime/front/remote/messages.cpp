@@ -47,10 +47,10 @@ void read_outcome(Reader& from, Outcome& outcome, std::vector<back::DataHandle>&
 }
 
 Writer& operator<<(Writer& to, const Failure& f) {
-  return to << f.kind << f.rank << f.message << f.file << f.line << f.time;
+  return to << f.kind << f.rank << f.message << f.file << f.line << f.time << f.no_memory;
 }
 Reader& operator>>(Reader& from, Failure& f) {
-  return from >> f.kind >> f.rank >> f.message >> f.file >> f.line >> f.time;
+  return from >> f.kind >> f.rank >> f.message >> f.file >> f.line >> f.time >> f.no_memory;
 }
 
 }  // namespace shardlings::front::remote

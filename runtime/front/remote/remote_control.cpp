@@ -20,17 +20,19 @@ constexpr int kPolls = 20;
 }  // namespace
 
 RemoteControl::RemoteControl(back::Progress& progress, back::Fabric& fabric, int ranks, const Cluster& cluster,
-                             Range own)
+                             Range own, BlackBox* black_box)
     : progress_(progress),
       fabric_(fabric),
       engine_(back::make_threads_engine()),
       own_(own),
+      black_box_(black_box),
       ranks_(static_cast<std::size_t>(own.size())) {
   const GroupInfo world = world_of(ranks, CostModel(cluster));
   for (Count rank = own.begin; rank < own.end; ++rank) {
     OfRank& of = ranks_[static_cast<std::size_t>(rank - own.begin)];
     of.infos.push_back(world);
     of.groups.push_back({&of.infos.back(), static_cast<std::int32_t>(rank)});
+    note(static_cast<int>(rank), RankState::running);
   }
   progress_.on(back::Channel::ranks, [this](int, std::string_view message) { hear(message); });
 }
@@ -82,6 +84,10 @@ Writer RemoteControl::request(Request what, int rank) const {
   return message;
 }
 
+void RemoteControl::note(int rank, RankState state) const {
+  if (black_box_ != nullptr) black_box_->entries[rank].state.store(static_cast<std::uint32_t>(state));
+}
+
 void RemoteControl::tell(const Writer& message) {
   progress_.locked([&] { progress_.send(kServer, back::Channel::server, message.bytes()); });
 }
@@ -99,12 +105,14 @@ void RemoteControl::post(int rank, const Ticket& ticket, const CallRecord& recor
 // until then. All processes of an operation's members hear of it before they hear that the run has failed, so it does
 // come to its end.
 template <class IsThere>
-void RemoteControl::await(const Writer& message, Location at, WaitsFor what, IsThere is_there) {
+void RemoteControl::await(int rank, const Writer& message, Location at, WaitsFor what, IsThere is_there) {
   const std::uint32_t before = revocation().number;
   const auto is_revoked = [&] { return what == WaitsFor::others && revocation_.number != before; };
+  note(rank, RankState::blocked);
   tell(message);
   progress_.wait_until(
       [&] { return is_there() || is_revoked() || (aborted() && progress_.transport().under_way() == 0); });
+  note(rank, RankState::running);
   if (progress_.locked(is_there)) return;
   if (progress_.locked(is_revoked)) throw Revoked{revocation()};
   throw Aborted("the run has failed; see its report", at);
@@ -116,7 +124,7 @@ Outcome RemoteControl::wait(int rank, const Ticket& ticket, Location at) {
   if (!progress_.wait_briefly(is_there, kPolls)) {
     Writer message = request(Request::wait, rank);
     message << joined.number << at;
-    await(message, at, WaitsFor::others, is_there);
+    await(rank, message, at, WaitsFor::others, is_there);
   }
   return progress_.locked([&] { return *joined.outcome; });
 }
@@ -124,7 +132,7 @@ Outcome RemoteControl::wait(int rank, const Ticket& ticket, Location at) {
 SplitOutcome RemoteControl::wait_split(int rank, const Ticket& ticket, Location at) {
   Writer message = request(Request::wait_split, rank);
   message << joined_of(ticket).number << at;
-  await(message, at, WaitsFor::others, [&] { return own(rank).split.has_value(); });
+  await(rank, message, at, WaitsFor::others, [&] { return own(rank).split.has_value(); });
   leave(rank, ticket);
   return progress_.locked([&] { return *std::exchange(own(rank).split, std::nullopt); });
 }
@@ -132,25 +140,26 @@ SplitOutcome RemoteControl::wait_split(int rank, const Ticket& ticket, Location 
 int RemoteControl::wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) {
   Writer message = request(Request::wait_for_any, rank);
   message << group << record << at;
-  await(message, at, WaitsFor::others, [&] { return own(rank).sender.has_value(); });
+  await(rank, message, at, WaitsFor::others, [&] { return own(rank).sender.has_value(); });
   return progress_.locked([&] { return *std::exchange(own(rank).sender, std::nullopt); });
 }
 
 void RemoteControl::wait_to_look(int rank, Nanos time, Location at) {
   Writer message = request(Request::wait_to_look, rank);
   message << time << at;
-  await(message, at, WaitsFor::its_turn, [&] { return own(rank).may_look; });
+  await(rank, message, at, WaitsFor::its_turn, [&] { return own(rank).may_look; });
   progress_.locked([&] { own(rank).may_look = false; });
 }
 
 Agreement RemoteControl::agree(int rank, Nanos posted, Count says, Location at) {
   Writer message = request(Request::agree, rank);
   message << posted << says << at;
-  await(message, at, WaitsFor::its_turn, [&] { return own(rank).agreement.has_value(); });
+  await(rank, message, at, WaitsFor::its_turn, [&] { return own(rank).agreement.has_value(); });
   return progress_.locked([&] { return *std::exchange(own(rank).agreement, std::nullopt); });
 }
 
 void RemoteControl::die(int rank, Nanos died) {
+  note(rank, RankState::dead);
   Writer message = request(Request::die, rank);
   message << died;
   tell(message);
@@ -182,6 +191,7 @@ void RemoteControl::restart_clock(int rank) {
 
 void RemoteControl::finish(int rank, const std::optional<Failure>& failure, const std::string& last_call,
                            Location last) {
+  note(rank, failure ? RankState::failed : RankState::finished);
   Writer message = request(Request::finish, rank);
   message << failure << last_call << last;
   tell(message);
@@ -191,17 +201,23 @@ void RemoteControl::await_end() {
   progress_.wait_until([&] { return over_ && progress_.transport().under_way() == 0; });
 }
 
+RemoteControl::OfRank& RemoteControl::addressee(Reader& message) {
+  const int rank = message.get<int>();
+  return ranks_[static_cast<std::size_t>(
+      remote::checked_index(rank - static_cast<int>(own_.begin), static_cast<int>(ranks_.size())))];
+}
+
 void RemoteControl::hear(std::string_view bytes) {
   Reader message(bytes);
   switch (message.get<Answer>()) {
     case Answer::agreed: return hear_outcome(message);
     case Answer::split: return hear_split(message);
     case Answer::any: {
-      const int rank = message.get<int>();
-      own(rank).sender = message.get<int>();
+      OfRank& of = addressee(message);
+      of.sender = message.get<int>();
       return;
     }
-    case Answer::look: own(message.get<int>()).may_look = true; return;
+    case Answer::look: addressee(message).may_look = true; return;
     case Answer::agreement: return hear_agreement(message);
     case Answer::revoked: message >> revocation_; return;
     case Answer::aborted: aborted_ = true; return;
@@ -214,9 +230,9 @@ void RemoteControl::hear(std::string_view bytes) {
 
 // Its data are on their way from here on, whatever the rank does.
 void RemoteControl::hear_outcome(Reader& message) {
-  const int rank = message.get<int>();
-  const auto found = own(rank).joined.find(message.get<std::uint64_t>());
-  if (found == own(rank).joined.end()) return;
+  OfRank& of = addressee(message);
+  const auto found = of.joined.find(message.get<std::uint64_t>());
+  if (found == of.joined.end()) return;
   Joined& joined = *found->second;
   Outcome outcome{};
   read_outcome(message, outcome, joined.handles);
@@ -225,8 +241,7 @@ void RemoteControl::hear_outcome(Reader& message) {
 }
 
 void RemoteControl::hear_split(Reader& message) {
-  const int rank = message.get<int>();
-  OfRank& of = own(rank);
+  OfRank& of = addressee(message);
   SplitOutcome outcome;
   message >> outcome.start >> outcome.end;
   outcome.made = read_group(of, message);
@@ -241,7 +256,7 @@ std::optional<Membership> RemoteControl::read_group(OfRank& of, Reader& message)
 }
 
 void RemoteControl::hear_agreement(Reader& message) {
-  OfRank& of = own(message.get<int>());
+  OfRank& of = addressee(message);
   Agreement agreement;
   message >> agreement.time;
   agreement.said = std::make_shared<const std::vector<Count>>(message.get<std::vector<Count>>());

@@ -7,6 +7,7 @@
 /// waits only if it must.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "front/clock/cost.h"
 #include "front/group/control.h"
 #include "front/group/mover.h"
+#include "front/misuse/black_box.h"
 #include "front/remote/messages.h"
 
 namespace shardlings::front {
@@ -26,7 +28,10 @@ namespace shardlings::front {
 class RemoteControl final : public Control {
  public:
   /// `own`: the ranks of this process, of `ranks` in all. The data go through `fabric`, of which each process has one.
-  RemoteControl(back::Progress& progress, back::Fabric& fabric, int ranks, const Cluster& cluster, Range own);
+  /// `black_box`: where this process's ranks note what they are doing; nullptr: nowhere. The server notes it in its
+  /// own, which may be another one.
+  RemoteControl(back::Progress& progress, back::Fabric& fabric, int ranks, const Cluster& cluster, Range own,
+                BlackBox* black_box);
   ~RemoteControl() override;
 
   Membership world(int rank) override;
@@ -82,18 +87,21 @@ class RemoteControl final : public Control {
     bool may_look = false;
   };
 
+  /// For whom a message is. Throws std::runtime_error if that is no rank of this process.
+  OfRank& addressee(remote::Reader& message);
   OfRank& own(int rank) { return ranks_[static_cast<std::size_t>(rank - own_.begin)]; }
   static Joined& joined_of(const Ticket& ticket);
   Ticket add(int rank, std::unique_ptr<Joined> joined, int members, int member);
   std::unique_ptr<Joined> new_joined(std::uint32_t group);
   remote::Writer request(remote::Request what, int rank) const;
+  void note(int rank, RankState state) const;
   void tell(const remote::Writer& message);
   /// Whether a rank waits for others, one of whom may die.
   enum class WaitsFor : bool { others, its_turn };
   /// Tells the server that a rank waits, and does so until `is_there` holds. Throws Aborted if the run has failed, and
   /// Revoked.
   template <class IsThere>
-  void await(const remote::Writer& message, Location at, WaitsFor what, IsThere is_there);
+  void await(int rank, const remote::Writer& message, Location at, WaitsFor what, IsThere is_there);
   void hear(std::string_view message);
   void hear_outcome(remote::Reader& message);
   void hear_split(remote::Reader& message);
@@ -104,6 +112,7 @@ class RemoteControl final : public Control {
   back::Fabric& fabric_;
   std::unique_ptr<back::Engine> engine_;
   Range own_;
+  BlackBox* black_box_;
   std::vector<OfRank> ranks_;         ///< this and what is below: under the lock of the Progress
   std::atomic<bool> aborted_{false};  ///< looked at without
   bool over_ = false, failed_ = false;

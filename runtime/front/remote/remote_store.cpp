@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/machine_fault.h"
+
 namespace shardlings::front {
 
 namespace remote {
@@ -59,7 +61,8 @@ RemoteStore::RemoteStore(back::Progress& progress) : progress_(progress) {
   progress_.on(back::Channel::items, [this](int, std::string_view bytes) {
     Reader message(bytes);
     const auto number = message.get<std::uint64_t>();
-    answers_[number] = message.text();
+    const bool is_known = message.get<bool>();
+    answers_[number] = {is_known, message.get<std::string>()};
   });
 }
 
@@ -76,7 +79,9 @@ std::string RemoteStore::ask(Writer question) {
   question << number;
   tell(question);
   progress_.wait_until([&] { return answers_.contains(number); });
-  return progress_.locked([&] { return std::move(answers_.extract(number).mapped()); });
+  const StoreAnswer answer = progress_.locked([&] { return std::move(answers_.extract(number).mapped()); });
+  if (!answer.is_known) throw MachineFault(answer.text);
+  return answer.text;
 }
 
 void RemoteStore::give(const ItemName& name, const Content& content) {
@@ -131,9 +136,25 @@ StoreServer::~StoreServer() {
   progress_.on(back::Channel::store, {});
 }
 
+/// That there is none is one, too: somebody waits for it.
+template <class Say>
+void StoreServer::answer(int from, std::uint64_t number, Say say) {
+  const auto send = [&](bool is_known, const std::string& text) {
+    Writer message;
+    message << number << is_known << text;
+    progress_.send(from, back::Channel::items, message.bytes());
+  };
+  try {
+    Writer said;
+    say(said);
+    send(true, said.bytes());
+  } catch (const std::exception& error) {
+    send(false, error.what());
+  }
+}
+
 void StoreServer::hear(int from, std::string_view bytes) {
   Reader message(bytes);
-  Writer said;
   const auto time_and = [&]<class T>(T& what) {
     const auto time = message.get<Nanos>();
     message >> what;
@@ -154,19 +175,14 @@ void StoreServer::hear(int from, std::string_view bytes) {
     case StoreRequest::look: {
       ItemName name;
       const Nanos time = time_and(name);
-      said << store_.look(time, name);
-      break;
+      return answer(from, message.get<std::uint64_t>(), [&](Writer& said) { said << store_.look(time, name); });
     }
     case StoreRequest::has_folder: {
       std::string folder;
       const Nanos time = time_and(folder);
-      said << store_.has_folder(time, folder);
-      break;
+      return answer(from, message.get<std::uint64_t>(), [&](Writer& said) { said << store_.has_folder(time, folder); });
     }
   }
-  Writer answer;
-  answer << message.get<std::uint64_t>() << said.bytes();
-  progress_.send(from, back::Channel::items, answer.bytes());
 }
 
 }  // namespace shardlings::front

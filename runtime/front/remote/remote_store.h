@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -12,6 +13,12 @@
 #include "front/store/item_store.h"
 
 namespace shardlings::front {
+
+/// To a question of a rank's.
+struct StoreAnswer {
+  bool is_known = false;
+  std::string text;  ///< packed; if it is not known, why not
+};
 
 /// A process's side.
 class RemoteStore final : public ItemStore {
@@ -29,12 +36,13 @@ class RemoteStore final : public ItemStore {
 
  private:
   void tell(const remote::Writer& message);
-  /// The answer to a question that this is, but for its number, which is put behind it.
+  /// The answer to a question that this is, but for its number, which is put behind it. Throws MachineFault if there is
+  /// none.
   std::string ask(remote::Writer question);
 
   back::Progress& progress_;
   std::uint64_t last_ = 0;                                  ///< number of a question; under the lock, as what is below
-  std::unordered_map<std::uint64_t, std::string> answers_;  ///< that nobody has taken
+  std::unordered_map<std::uint64_t, StoreAnswer> answers_;  ///< that nobody has taken
 };
 
 /// The side of the process that has it.
@@ -47,6 +55,8 @@ class StoreServer {
 
  private:
   void hear(int from, std::string_view message);
+  template <class Say>
+  void answer(int from, std::uint64_t number, Say say);
 
   back::Progress& progress_;
   ItemStore& store_;

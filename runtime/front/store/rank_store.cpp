@@ -119,7 +119,7 @@ Reply RankStore::write_number(const Call& call) {
   job.bytes = kNumber;
   job.duration = rank_.costs().store(kNumber);
   job.text = fmt::format("a number to {}", text_of(name));
-  job.effect = [&](Times times) { write_down(call, name, content, times); };
+  job.effect = [this, call, name, content](Times times) { write_down(call, name, content, times); };
   return lanes_.access(call, std::move(job));
 }
 
@@ -205,7 +205,7 @@ Reply RankStore::publish(const Call& call) {
   StoreJob job;
   job.duration = rank_.costs().store_latency();
   job.text = fmt::format("{} as {}", folder, as);
-  job.effect = [&, &from = folder, &to = as](Times times) {
+  job.effect = [this, call, from = folder, to = as](Times times) {
     wait_to_look_(times.start, rank_.place(call));
     if (!store_.has_folder(times.start, from)) {
       rank_.invalid(call, fmt::format("store.publish: there is no folder {}", from));

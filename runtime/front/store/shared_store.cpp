@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
@@ -28,6 +29,7 @@ std::string packed(const Content& content) {
   return out.take();
 }
 
+/// Throws BadPack for what a run has not kept whole.
 Content content_in(const std::string& bytes) {
   Unpacker in(bytes);
   Content content;
@@ -37,6 +39,13 @@ Content content_in(const std::string& bytes) {
   const auto number = in.get<std::int64_t>();
   if (is_number) content.number = number;
   const std::string values = in.text();
+  if (in.left() != 0 || content.count < 0) throw BadPack();
+  if (is_number) return content;
+  // A run that computes nothing keeps no elements, and they cannot be read in one that does.
+  if (values.size() / static_cast<std::size_t>(size_of(content.dtype)) != static_cast<std::size_t>(content.count) ||
+      values.size() % static_cast<std::size_t>(size_of(content.dtype)) != 0) {
+    throw BadPack();
+  }
   std::vector<std::byte> copied(values.size());
   if (!values.empty()) std::memcpy(copied.data(), values.data(), values.size());
   content.bytes = std::make_shared<const std::vector<std::byte>>(std::move(copied));
@@ -47,7 +56,13 @@ Content content_in(const std::string& bytes) {
 
 SharedStore::SharedStore(std::unique_ptr<back::Store> kept) : kept_(std::move(kept)) {
   if (!kept_) return;
-  for (const back::KeptItem& item : kept_->load()) give({item.folder, item.name}, content_in(item.bytes));
+  for (const back::KeptItem& item : kept_->load()) {
+    try {
+      give({item.folder, item.name}, content_in(item.bytes));
+    } catch (const BadPack&) {
+      throw std::runtime_error(fmt::format("the store: item {}/{} is damaged", item.folder, item.name));
+    }
+  }
 }
 
 void SharedStore::give(const ItemName& name, const Content& content) {

@@ -40,6 +40,7 @@ struct Failure {
   std::string file;
   int line = 0;
   Nanos time;
+  bool no_memory = false;  ///< std::bad_alloc was thrown: what the computer has, and not a device
 };
 
 }  // namespace shardlings::front

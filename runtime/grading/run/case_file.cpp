@@ -208,6 +208,11 @@ bool has_noted_exit(const CaseFile& file) {
   return header_of(file, 0).exited_by != boundary::CrashNote::ExitBy::unknown;
 }
 
+bool has_noted_fault(const CaseFile& file) {
+  const Header header = header_of(file, 0);
+  return !header.fault.empty() || header.host_memory_exhausted;
+}
+
 /// Where that rank was, or, if nobody knows which rank it was, the one that has come least far.
 static front::RunPart end_of(const std::vector<wire::LastWords>& words, int rank) {
   if (rank >= 0 && static_cast<std::size_t>(rank) < words.size()) return words[static_cast<std::size_t>(rank)].part;

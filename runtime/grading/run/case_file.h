@@ -66,6 +66,8 @@ void conclude(const Submission& submission, const CaseFile& file, const ProcessE
 int crash_signal_of(const CaseFile& file);
 /// Whether a rank has noted that it called exit() or quick_exit().
 bool has_noted_exit(const CaseFile& file);
+/// Whether a process has noted what it could not go on for: a fault of the machine, or that there was no memory.
+bool has_noted_fault(const CaseFile& file);
 
 /// Those that a broker has noted. What a program notes that has the learner's code in it is worth nothing.
 boundary::Walls walls_of(const CaseFile& file, const Submission& submission);

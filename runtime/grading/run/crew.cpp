@@ -108,7 +108,7 @@ wire::Result Crew::run(const cases::Case& kase, const ProcessLimits& limits) {
 
 void Crew::tell_of_loss(const CaseFile& file, int ranks, wire::Result& result) const {
   const auto lost = watch_->lost();
-  const bool has_noted = crash_signal_of(file) != 0 || has_noted_exit(file);
+  const bool has_noted = crash_signal_of(file) != 0 || has_noted_exit(file) || has_noted_fault(file);
   if (!lost || file.has_ended() || has_noted || killed_ != Kill::none) return;
   result.ending = wire::Ending::machine_fault;
   result.explanation =

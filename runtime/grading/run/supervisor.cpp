@@ -78,6 +78,10 @@ int Witness::file() const {
   return file_->good() ? file_->number() : -1;
 }
 
+bool Witness::has_noted_fault() const {
+  return run::has_noted_fault(*file_);
+}
+
 wire::Result Witness::explain(const std::string& program, const ProcessEnd& end) const {
   wire::Result result;
   ProcessEnd known = end;

@@ -51,6 +51,8 @@ class Witness {
   int file() const;  ///< to be handed to the program; -1: there is no room for one
   /// How the program ended, as run_case says it.
   wire::Result explain(const std::string& program, const ProcessEnd& end) const;
+  /// Whether it has noted what it could not go on for: see case_file.h.
+  bool has_noted_fault() const;
 
  private:
   std::unique_ptr<const CaseFile> file_;

@@ -19,7 +19,7 @@
 namespace shardlings {
 
 /// The name of an item inside its folder: {"weights", 3, 1} is weights.3.1, and {"step"} is step. What the numbers say
-/// is the program's affair, such as a layer and a part of it; negative ones are not there.
+/// is the program's affair, such as a layer and a part of it; negative ones are not there, so {"w", -1, 3} is w.3, too.
 struct Item {
   const char* what = "";  ///< its first word
   int first = -1;         ///< its first number
@@ -34,8 +34,9 @@ class SHARDLINGS_API Store {
  public:
   /// Writes `data` (n elements, 0 or more, of either memory) as an item. From the moment at which the write begins,
   /// what had this name is gone, and until it ends the item is torn: nobody can read it. If this rank dies meanwhile,
-  /// it stays torn. `after` is as in host.h. Until wait() `data` are in flight, and may be read but not written.
-  /// store: size.
+  /// it stays torn. `after` is as in host.h, but for what takes other ranks: wait() for that first, since what others
+  /// find here at a time must be known by then. Until wait() `data` are in flight, and may be read but not written.
+  /// store: size. throws: InvalidArgument also for such an `after`, PeerFailed if it was revoked.
   Work write_async(const char* folder, Item item, ConstView data, const Work& after = {},
                    Location at = Location::current());
   /// write_async() and wait().
@@ -49,7 +50,7 @@ class SHARDLINGS_API Store {
   /// How many elements an item has; kNoItem if there is none, or it is torn or a number. Takes the latency.
   Count size(const char* folder, Item item, Location at = Location::current());
 
-  /// write() of one number, 8 bytes.
+  /// write() of one number, 8 bytes. kNoItem itself reads as if there were none.
   void write_number(const char* folder, Item item, Count value, Location at = Location::current());
   /// The number that an item is; kNoItem if there is none, or it is torn or a tensor. Takes the latency.
   Count read_number(const char* folder, Item item, Location at = Location::current());

@@ -59,6 +59,11 @@ void FileHeader::note_fault(std::string_view why) {
   std::memcpy(fault_text, text.c_str(), text.size() + 1);
 }
 
+void FileHeader::note_exhausted(std::uint32_t how) {
+  std::uint32_t none = 0;
+  exhausted.compare_exchange_strong(none, how);
+}
+
 std::string_view MappedFile::case_text() const {
   const char* base = static_cast<const char*>(base_);
   return {base + layout_.case_begin, static_cast<const FileHeader*>(base_)->case_size};

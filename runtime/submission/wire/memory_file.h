@@ -42,6 +42,8 @@ struct FileHeader {
 
   /// Keeps the first reason.
   void note_fault(std::string_view why);
+  /// Keeps what was noted first.
+  void note_exhausted(std::uint32_t how);
 };
 
 /// Where the parts lie.

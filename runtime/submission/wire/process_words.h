@@ -1,6 +1,7 @@
 /// \file
 /// What a process of a crew says of itself while it lives. One on another host than the supervisor's cannot write into
-/// the file in memory, so what would stand there travels: its crash note, and the black box of its ranks.
+/// the file in memory, so what would stand there travels: its crash note, the black box of its ranks, and what the
+/// machine lacked.
 #pragma once
 
 #include <string>
@@ -16,6 +17,8 @@ struct ProcessWords {
   int first = 0;      ///< of its ranks, which are consecutive
   std::string crash;  ///< the bytes of a CrashNote; empty: the process writes into the supervisor's file itself
   std::string box;    ///< of a BlackBoxEntry for each of its ranks
+  std::uint32_t exhausted = 0;  ///< as in the FileHeader
+  std::string fault;            ///< likewise, its text
 };
 
 std::string pack_words(const ProcessWords& words);
@@ -24,8 +27,8 @@ ProcessWords unpack_words(std::string_view bytes);
 
 /// What there is to say of a process's own file, for ranks first, first + 1, …
 ProcessWords words_of(const std::string& host, MappedFile& file, int first, int count);
-/// Brings it into the supervisor's file of `ranks` ranks, as far as it fits there. A note of a crash that is there
-/// already stays.
+/// Brings it into the supervisor's file of `ranks` ranks, as far as it fits there: all but the states of the ranks,
+/// which the process with the control plane writes there. Notes of a crash or of a fault that are there already stay.
 void write_words(const ProcessWords& words, MappedFile& file, int ranks);
 
 }  // namespace shardlings::wire

@@ -18,6 +18,8 @@ namespace {
 using ClientClock = std::chrono::steady_clock;
 
 constexpr int kConnectMilliseconds = 2000;
+/// A farewell may wait so long for the connection to take it.
+constexpr int kFarewellMilliseconds = 2000;
 
 /// Waits for the server's answer: at an address that several hosts have, somebody else may listen.
 bool is_welcome(Line& line) {
@@ -60,29 +62,44 @@ struct Client::State {
     while (!stop.stop_requested()) {
       wait_for_news();
       if (!line->receive([this](Message, std::string_view) { silent = 0; })) return lose(Loss::closed);
+      line->flush();
       const bool asked = hurried.exchange(false);
-      if (!asked && ClientClock::now() - last < pace.beat) continue;
-      last = ClientClock::now();
-      if (!beat()) return lose(Loss::silent);
-      if (asked) sent.store(true);
+      owes_answer = owes_answer || asked;
+      if (asked || ClientClock::now() - last >= pace.beat) {
+        last = ClientClock::now();
+        if (!beat(asked)) return lose(Loss::silent);
+      }
+      if (owes_answer && !line->is_busy()) {
+        owes_answer = false;
+        sent.store(true);
+      }
     }
+    if (bids_farewell) say_farewell();
+  }
+
+  void say_farewell() {
+    const ClientClock::time_point begin = ClientClock::now();
     line->send(Message::farewell);
+    while (line->is_busy() && ClientClock::now() - begin < std::chrono::milliseconds(kFarewellMilliseconds)) {
+      pollfd wanted{line->socket(), POLLOUT, 0};
+      poll(&wanted, 1, kFarewellMilliseconds);
+      if ((wanted.revents & (POLLERR | POLLHUP)) != 0) return;
+      line->flush();
+    }
   }
 
   void wait_for_news() {
-    pollfd wanted[] = {{wake.get(), POLLIN, 0}, {line->socket(), POLLIN, 0}};
+    const auto news_of_line = static_cast<short>(line->is_busy() ? POLLIN | POLLOUT : POLLIN);
+    pollfd wanted[] = {{wake.get(), POLLIN, 0}, {line->socket(), news_of_line, 0}};
     poll(wanted, 2, static_cast<int>(pace.beat.count()));
     eventfd_t ignored = 0;
     eventfd_read(wake.get(), &ignored);
   }
 
-  /// False once the server has been silent for too long.
-  bool beat() {
-    if (line->is_busy()) {
-      line->flush();
-    } else {
-      line->send(Message::beat, told.say ? told.say() : std::string());
-    }
+  /// Where the connection is slow, one more of the usual words would only make it slower; what somebody waits for is
+  /// said all the same. False once the server has been silent for too long.
+  bool beat(bool asked) {
+    if (asked || !line->is_busy()) line->send(Message::beat, told.say ? told.say() : std::string());
     return ++silent <= pace.silent_beats;
   }
 
@@ -94,8 +111,9 @@ struct Client::State {
   const Pace pace;
   std::unique_ptr<Line> line;
   Descriptor wake;
-  int silent = 0;  ///< beats; the thread's
-  std::atomic<bool> hurried = false, sent = false;
+  int silent = 0;            ///< beats; the thread's
+  bool owes_answer = false;  ///< to hurry(); the thread's
+  std::atomic<bool> hurried = false, sent = false, bids_farewell = false;
   std::jthread thread;
 };
 
@@ -105,6 +123,13 @@ Client::Client(const std::string& address, int process, Told told, Pace pace)
 Client::~Client() {
   state_->thread.request_stop();
   eventfd_write(state_->wake.get(), 1);
+}
+
+void Client::farewell() {
+  state_->bids_farewell = true;
+  state_->thread.request_stop();
+  eventfd_write(state_->wake.get(), 1);
+  if (state_->thread.joinable()) state_->thread.join();
 }
 
 void Client::hurry() noexcept {

@@ -18,6 +18,10 @@ struct Head {
 
 /// Nobody has more to say: a rank's last words are two hundred bytes.
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+/// Who has not said who it is says no more than a secret and a number.
+constexpr std::size_t kMostOfStranger = 256;
+/// One that sends without end must not keep the others from being heard.
+constexpr int kMostReads = 64;
 
 }  // namespace
 
@@ -43,13 +47,14 @@ void Line::flush() {
 
 bool Line::receive(const std::function<void(Message, std::string_view)>& take) {
   char buffer[16 * 1024];
-  for (;;) {
+  for (int reads = 0; reads < kMostReads; ++reads) {
     const ssize_t got = ::recv(socket(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     if (got == 0) return false;
     inbox_.append(buffer, static_cast<std::size_t>(got));
     if (!take_whole(take)) return false;
   }
+  return true;
 }
 
 bool Line::take_whole(const std::function<void(Message, std::string_view)>& take) {
@@ -57,7 +62,8 @@ bool Line::take_whole(const std::function<void(Message, std::string_view)>& take
   Head head;
   while (inbox_.size() - done >= sizeof head) {
     std::memcpy(&head, inbox_.data() + done, sizeof head);
-    if (head.message < Message::hello || head.message > Message::farewell || head.size > kMostBytes) return false;
+    if (head.message < Message::hello || head.message > Message::farewell) return false;
+    if (head.size > (is_known_ ? kMostBytes : kMostOfStranger)) return false;
     if (inbox_.size() - done < sizeof head + head.size) break;
     take(head.message, std::string_view(inbox_).substr(done + sizeof head, head.size));
     done += sizeof head + head.size;

@@ -24,14 +24,17 @@ class Line {
   /// Sends as much as the connection takes; flush() sends the rest.
   void send(Message message, std::string_view content = {});
   void flush();
-  /// Hands over the messages that have come whole. False once there is nothing more to come, or what comes makes no
-  /// sense.
+  /// The other side has proved who it is: from now on it may say more than that.
+  void set_known() { is_known_ = true; }
+  /// Hands over the messages that have come whole, of those that are there; there may be more. False once there is
+  /// nothing more to come, or what comes makes no sense.
   bool receive(const std::function<void(Message, std::string_view)>& take);
 
  private:
   bool take_whole(const std::function<void(Message, std::string_view)>& take);
 
   Descriptor socket_;
+  bool is_known_ = false;
   std::string inbox_, outbox_;
 };
 

@@ -62,7 +62,7 @@ class Client {
   };
   /// Connects as process number `process`. Throws std::runtime_error if no address of the server's answers.
   Client(const std::string& address, int process, Told told, Pace pace = {});
-  /// Bids farewell.
+  /// Without a farewell() the process counts as lost: what ends by an exception is missed by the others.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -70,6 +70,8 @@ class Client {
   /// Says at once what there is to say, and returns when that is on its way, or after half a second. Only system calls:
   /// for the handler of a signal that ends the process.
   void hurry() noexcept;
+  /// Says that this process ends as it should: nobody need miss it. The last thing that it says.
+  void farewell();
 
  private:
   struct State;

@@ -19,6 +19,9 @@ namespace {
 
 using ServerClock = std::chrono::steady_clock;
 
+/// The port is open to everybody. So many may be connected that have not said who they are; others wait.
+constexpr std::size_t kMostStrangers = 1024;
+
 }  // namespace
 
 struct Server::State {
@@ -27,6 +30,7 @@ struct Server::State {
     explicit Caller(int socket) : line(socket) {}
     Line line;
     int process = -1;
+    int beats = 0;  ///< since it came, as long as it has not said who it is
     bool over = false;
   };
 
@@ -58,14 +62,17 @@ struct Server::State {
     }
   }
 
+  bool has_room() const { return callers.size() < peers.size() + kMostStrangers; }
+
   void wait_for_news() {
-    std::vector<pollfd> wanted{{wake.get(), POLLIN, 0}, {listener.get(), POLLIN, 0}};
+    std::vector<pollfd> wanted{{wake.get(), POLLIN, 0}};
+    if (has_room()) wanted.push_back({listener.get(), POLLIN, 0});
     for (const Caller& caller : callers) wanted.push_back({caller.line.socket(), POLLIN, 0});
     poll(wanted.data(), wanted.size(), static_cast<int>(pace.beat.count()));
   }
 
   void accept_all() {
-    for (;;) {
+    while (has_room()) {
       const int socket = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
       if (socket < 0) return;
       callers.emplace_back(socket);
@@ -96,6 +103,7 @@ struct Server::State {
     caller.over = secret != place.secret || process < 0 || static_cast<std::size_t>(process) >= peers.size();
     if (caller.over) return;
     caller.process = process;
+    caller.line.set_known();
     peer(caller).came = true;
     peer(caller).silent = 0;
     caller.line.send(Message::welcome);
@@ -109,6 +117,8 @@ struct Server::State {
         caller.line.flush();
       } else if (caller.process >= 0) {
         caller.line.send(Message::beat);
+      } else {
+        caller.over = ++caller.beats > pace.silent_beats;
       }
     }
     for (std::size_t process = 0; process < peers.size(); ++process) {

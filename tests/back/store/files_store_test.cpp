@@ -69,6 +69,23 @@ TEST_F(FilesStore, GivesAFolderANewNameAsAWhole) {
   EXPECT_EQ(places(), 1) << "what no name leads to is gone";
 }
 
+TEST_F(FilesStore, AFolderThatIsGivenItsOwnNameStays) {
+  const auto store = open();
+  store->put({"latest", "a", "1"});
+  store->publish("latest", "latest");
+  EXPECT_THAT(items(), UnorderedElementsAre(Pair("latest/a", "1")));
+}
+
+TEST_F(FilesStore, SweepsNothingThatIsNotItsOwn) {
+  open()->put({"f", "a", "1"});
+  for (const char* name : {"items", "items_of_mine", "items.1a", "items."}) fs::create_directory(root_ / name);
+  std::ofstream(root_ / "items_of_mine" / "diary") << "dear";
+  std::ofstream(root_ / "items.7") << "a file";
+  EXPECT_THAT(items(), UnorderedElementsAre(Pair("f/a", "1")));
+  EXPECT_TRUE(fs::exists(root_ / "items_of_mine" / "diary"));
+  EXPECT_EQ(places(), 6);
+}
+
 TEST_F(FilesStore, SweepsWhatAKilledProgramHasLeft) {
   open()->put({"f", "a", "1"});
   fs::create_directory(root_ / "items.9");                      // a folder without a name

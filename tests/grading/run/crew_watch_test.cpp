@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <stdexcept>
+#include <thread>
 
 #include "base/descriptor.h"
 #include "base/pack.h"
@@ -55,7 +57,13 @@ pid_t crew_process(const CrewWatch& watch, int number, const std::function<void(
   setenv("OMPI_COMM_WORLD_RANK", std::to_string(number).c_str(), 1);
   try {
     submission::CrewPulse pulse;
-    life(pulse);
+    try {
+      life(pulse);
+    } catch (const std::exception& error) {
+      pulse.tell_fault(error.what());
+      throw;
+    }
+    pulse.farewell();
   } catch (const std::exception&) {
     _exit(1);
   }
@@ -66,7 +74,6 @@ pid_t crew_process(const CrewWatch& watch, int number, const std::function<void(
 void work_far_away(submission::CrewPulse& pulse, int rank, const std::function<void(wire::MappedFile&)>& more) {
   wire::MappedFile file(new_file());
   front::BlackBoxEntry& entry = file.black_box().entries[rank];
-  entry.state = static_cast<std::uint32_t>(front::RankState::blocked);
   entry.line = 31;
   entry.order = 7;
   std::strcpy(entry.file, "puzzle.cpp");
@@ -90,6 +97,8 @@ TEST(CrewWatch, NamesAProcessThatWasKilledWithItsHostRankAndLastCall) {
   const Descriptor descriptor(new_file());
   wire::MappedFile file(dup(descriptor.get()));
   CrewWatch watch(2, kQuick);
+  // Which rank is blocked is known here, where the control plane is, and not there.
+  file.black_box().entries[3].state = static_cast<std::uint32_t>(front::RankState::blocked);
   watch.watch(descriptor.get(), kRanks);
   const pid_t first = crew_process(watch, 0, [](auto&) { pause(); });
   const pid_t second = crew_process(watch, 1, [](auto& pulse) { work_far_away(pulse, 3, [](auto&) {}); });
@@ -160,6 +169,40 @@ TEST(CrewWatch, ACrashOnAnotherHostIsNoted) {
   EXPECT_TRUE(comes_true([&] { return watch.lost().has_value(); }));
   EXPECT_EQ(file.header().crash.signal.load(), SIGSEGV);
   EXPECT_EQ(file.header().crash.rank, 2);
+}
+
+TEST(CrewWatch, WhatAMachineLackedOnAnotherHostIsNoted) {
+  const Descriptor descriptor(new_file());
+  wire::MappedFile file(dup(descriptor.get()));
+  CrewWatch watch(1, kQuick);
+  watch.watch(descriptor.get(), kRanks);
+  const pid_t child = crew_process(watch, 0, [](auto& pulse) {
+    work_far_away(pulse, 2, [](wire::MappedFile& own) {
+      own.header().note_exhausted(wire::FileHeader::kExhausted);
+      own.header().note_fault("no threads on ada");
+    });
+  });
+  EXPECT_TRUE(comes_true([&] { return file.header().fault == wire::FileHeader::kFault; }));
+  EXPECT_STREQ(file.header().fault_text, "no threads on ada");
+  EXPECT_EQ(file.header().exhausted, wire::FileHeader::kExhausted);
+  kill(child, SIGKILL);
+  status_of(child);
+}
+
+// It has not been killed, and it is missed all the same; why it could not go on comes before that is seen.
+TEST(CrewWatch, AProcessThatEndsByAnExceptionIsLost) {
+  const Descriptor descriptor(new_file());
+  wire::MappedFile file(dup(descriptor.get()));
+  CrewWatch watch(2, kQuick);
+  watch.watch(descriptor.get(), kRanks);
+  const pid_t first = crew_process(watch, 0, [](auto&) { pause(); });
+  const pid_t second = crew_process(watch, 1, [](auto&) { throw std::runtime_error("no room for a case"); });
+  EXPECT_EQ(status_of(second), 1);
+  ASSERT_TRUE(comes_true([&] { return watch.lost().has_value(); }));
+  EXPECT_EQ(watch.lost()->process, 1);
+  EXPECT_STREQ(file.header().fault_text, "no room for a case");
+  watch.end_all();
+  EXPECT_NE(status_of(first), 0);
 }
 
 TEST(ProcessWords, WhatDoesNotFitIsNotWritten) {

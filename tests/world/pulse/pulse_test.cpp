@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +13,9 @@
 #include <optional>
 #include <thread>
 
+#include "base/descriptor.h"
 #include "support/waits.h"
+#include "world/pulse/line.h"
 #include "world/pulse/places.h"
 
 namespace shardlings::world::pulse {
@@ -133,8 +136,25 @@ TEST(Pulse, WhoNeverComesIsNamed) {
 
 TEST(Pulse, WhoBidsFarewellIsNotLost) {
   Watch watch(1, kQuick);
-  { const Client client(watch.server.address(), 0, {.say = {}, .lost = {}}, kQuick); }
+  {
+    Client client(watch.server.address(), 0, {.say = {}, .lost = {}}, kQuick);
+    client.farewell();
+  }
   EXPECT_FALSE(watch.lost(kQuick.beat * kQuick.silent_beats * 4));
+}
+
+// An exception unwinds it, and the others wait for what the process would have done.
+TEST(Pulse, WhoEndsWithoutAFarewellIsLost) {
+  Watch watch(2, kPatient);
+  try {
+    const Client client(watch.server.address(), 1, {.say = {}, .lost = {}}, kPatient);
+    throw std::runtime_error("no memory");
+  } catch (const std::runtime_error&) {
+    const auto lost = watch.lost();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->process, 1);
+    EXPECT_EQ(lost->loss, Loss::closed);
+  }
 }
 
 TEST(Pulse, AProcessWhoseServerDiesIsTold) {
@@ -178,6 +198,73 @@ TEST(Pulse, LastWordsGoAtOnce) {
   auto words = watch.words.get_future();
   ASSERT_EQ(words.wait_for(kLimit), std::future_status::ready);
   EXPECT_EQ(words.get().second, "last words");
+}
+
+/// A server that welcomes one process, and reads no further before it is told to.
+class SlowServer {
+ public:
+  SlowServer() : listener_(listen_anywhere(place_)) { fcntl(listener_.get(), F_SETFL, 0); }
+  std::string address() const { return to_text(place_); }
+  void welcome() {
+    line_ = std::make_unique<Line>(accept(listener_.get(), nullptr, nullptr));
+    line_->set_known();
+    bool greeted = false;
+    while (!greeted) line_->receive([&](Message message, std::string_view) { greeted = message == Message::hello; });
+    line_->send(Message::welcome);
+  }
+  /// Until it says this.
+  bool hears(const std::string& words) {
+    bool heard = false;
+    const auto end = std::chrono::steady_clock::now() + kLimit;
+    while (!heard && std::chrono::steady_clock::now() < end) {
+      line_->receive([&](Message, std::string_view said) { heard = heard || said == words; });
+      std::this_thread::sleep_for(1ms);
+    }
+    return heard;
+  }
+
+ private:
+  Place place_;
+  Descriptor listener_;
+  std::unique_ptr<Line> line_;
+};
+
+// What was said before is still on its way when the process crashes.
+TEST(Pulse, LastWordsGoWhereTheConnectionIsSlow) {
+  constexpr Pace kSlow{.beat = 10min, .silent_beats = 10, .arrival_beats = 10};
+  SlowServer server;
+  std::thread welcoming([&] { server.welcome(); });
+  std::atomic<bool> last = false;
+  const auto say = [&] { return last ? std::string("last words") : std::string(std::size_t{8} << 20, 'x'); };
+  Client client(server.address(), 0, {.say = say, .lost = {}}, kSlow);
+  welcoming.join();
+  client.hurry();  // half a second, in which it does not go
+  last = true;
+  client.hurry();
+  EXPECT_TRUE(server.hears("last words"));
+}
+
+/// Whether who is there ends the connection.
+bool is_hung_up(int socket) {
+  const auto end = std::chrono::steady_clock::now() + kLimit;
+  char byte = 0;
+  while (std::chrono::steady_clock::now() < end) {
+    if (recv(socket, &byte, 1, MSG_DONTWAIT) == 0) return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+TEST(Pulse, WhoDoesNotSayWhoItIsIsDropped) {
+  Watch watch(1, kQuick);
+  const Place place = place_from(watch.server.address());
+  const Descriptor silent(connect_to("127.0.0.1", place.port, 1000)), talks(connect_to("127.0.0.1", place.port, 1000));
+  ASSERT_GE(silent.get(), 0);
+  ASSERT_GE(talks.get(), 0);
+  const std::uint32_t head[] = {static_cast<std::uint32_t>(Message::hello), 1 << 20};
+  ASSERT_EQ(send(talks.get(), head, sizeof head, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof head));
+  EXPECT_TRUE(is_hung_up(talks.get())) << "nobody's name is a megabyte long";
+  EXPECT_TRUE(is_hung_up(silent.get()));
 }
 
 TEST(Pulse, StrangersAreNotHeard) {

@@ -50,7 +50,7 @@ class FilesStore final : public Store {
   }
 
   void publish(const std::string& folder, const std::string& as) override {
-    if (!fs::is_symlink(root_ / folder)) return;
+    if (folder == as || !fs::is_symlink(root_ / folder)) return;
     const fs::path old = fs::is_symlink(root_ / as) ? fs::read_symlink(root_ / as) : fs::path();
     fs::rename(root_ / folder, root_ / as);
     if (!old.empty()) fs::remove_all(root_ / old);
@@ -61,6 +61,13 @@ class FilesStore final : public Store {
   static bool is_item(const std::string& name) {
     return !name.empty() && name.front() != '.' &&
            name.find_first_not_of("0123456789.", std::min(name.find('.'), name.size())) == std::string::npos;
+  }
+
+  /// Of a folder that this class has made, and not one of its user's whose name begins so: "items.12".
+  static bool is_own(const std::string& name) {
+    const std::string begin = std::string(kItems) + ".";
+    return name.starts_with(begin) && name.size() > begin.size() &&
+           name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
   }
 
   /// That of the file system, made if need be.
@@ -81,10 +88,10 @@ class FilesStore final : public Store {
     std::set<std::string> named, all;
     for (const fs::directory_entry& entry : fs::directory_iterator(root_)) {
       if (entry.is_symlink()) named.insert(fs::read_symlink(entry.path()).string());
-      if (!entry.is_symlink()) all.insert(entry.path().filename().string());
+      if (!entry.is_symlink() && entry.is_directory()) all.insert(entry.path().filename().string());
     }
     for (const std::string& name : all) {
-      if (name.starts_with(kItems) && !named.contains(name)) fs::remove_all(root_ / name);
+      if (is_own(name) && !named.contains(name)) fs::remove_all(root_ / name);
     }
   }
 

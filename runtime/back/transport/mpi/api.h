@@ -23,6 +23,8 @@ class Api {
 };
 
 using EntryFunction = Api* (*)();
-inline constexpr const char* kEntry = "shardlings_mpi_entry";
+/// The number changes with what Api or Transport have: a library that was left over from another version has no such
+/// entry, and is not called.
+inline constexpr const char* kEntry = "shardlings_mpi_entry_2";
 
 }  // namespace shardlings::back::mpi

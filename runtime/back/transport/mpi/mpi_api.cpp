@@ -40,7 +40,8 @@ class MpiTransport final : public Transport {
   int processes() const override { return processes_; }
 
   void send(int to, std::string_view message) override {
-    if (message.size() > kLargest) throw std::runtime_error("a rank's report is too large for one message of MPI");
+    if (message.size() > kLargest)
+      throw std::runtime_error("what one process has to tell another is too large for MPI");
     Outgoing& outgoing = outgoing_.emplace_back();
     outgoing.text = message;
     MPI_Isend(outgoing.text.data(), static_cast<int>(outgoing.text.size()), MPI_BYTE, to, kControlTag, control_,
@@ -61,12 +62,12 @@ class MpiTransport final : public Transport {
   }
 
   void start_send(int to, int tag, const void* data, std::size_t size, Transfers& of) override {
-    in_pieces(size, to, of, [&](std::size_t begin, int n) {
+    in_pieces(size, of, [&](std::size_t begin, int n) {
       MPI_Isend(static_cast<const char*>(data) + begin, n, MPI_BYTE, to, tag, data_, &requests_.emplace_back());
     });
   }
   void start_receive(int from, int tag, void* data, std::size_t size, Transfers& of) override {
-    in_pieces(size, from, of, [&](std::size_t begin, int n) {
+    in_pieces(size, of, [&](std::size_t begin, int n) {
       MPI_Irecv(static_cast<char*>(data) + begin, n, MPI_BYTE, from, tag, data_, &requests_.emplace_back());
     });
   }
@@ -81,7 +82,7 @@ class MpiTransport final : public Transport {
     // Who is told may start more: first all is put in order here.
     std::vector<Transfers*> ended;
     for (int i = 0; i < count; ++i)
-      ended.push_back(transfers_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])].of);
+      ended.push_back(transfers_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])]);
     drop_ended();
     for (Transfers* of : ended) of->remove();
     return true;
@@ -89,34 +90,16 @@ class MpiTransport final : public Transport {
 
   std::size_t under_way() const override { return requests_.size(); }
 
-  void abandon(int process) override {
-    std::vector<Transfers*> ended;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      if (transfers_[i].with != process || requests_[i] == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&requests_[i]);
-      MPI_Request_free(&requests_[i]);
-      ended.push_back(transfers_[i].of);
-    }
-    drop_ended();
-    for (Transfers* of : ended) of->remove();
-  }
-
  private:
   struct Outgoing {
     std::string text;
     MPI_Request request = MPI_REQUEST_NULL;
   };
-  /// Beside requests_, entry by entry.
-  struct Transfer {
-    Transfers* of = nullptr;
-    int with = 0;
-  };
-
   template <class Start>
-  void in_pieces(std::size_t size, int with, Transfers& of, Start start) {
+  void in_pieces(std::size_t size, Transfers& of, Start start) {
     for (std::size_t begin = 0; begin < size; begin += kLargest) {
       if (begin > 0) of.add();
-      transfers_.push_back({&of, with});
+      transfers_.push_back(&of);
       start(begin, static_cast<int>(std::min(kLargest, size - begin)));
     }
   }
@@ -144,7 +127,7 @@ class MpiTransport final : public Transport {
   int process_ = 0, processes_ = 1;
   std::deque<Outgoing> outgoing_;  ///< a message keeps its place until it has gone
   std::vector<MPI_Request> requests_;
-  std::vector<Transfer> transfers_;
+  std::vector<Transfers*> transfers_;  ///< of each request
   std::vector<int> indices_;
 };
 
@@ -163,7 +146,7 @@ class MpiApi final : public Api {
     MPI_Get_library_version(text.data(), &size);
     const std::string all(text.data(), static_cast<std::size_t>(size));
     // "Open MPI v4.1.4, package: …" and "MPICH Version:\t4.0.2\n…".
-    const std::size_t begin = all.find_first_of("0123456789");
+    const std::size_t begin = std::min(all.find_first_of("0123456789"), all.size());
     const std::string number = all.substr(begin, all.find_first_not_of("0123456789.", begin) - begin);
     if (all.starts_with("Open MPI")) return "Open MPI " + number;
     if (all.starts_with("MPICH")) return "MPICH " + number;
@@ -186,7 +169,7 @@ class MpiApi final : public Api {
 }  // namespace
 }  // namespace shardlings::back::mpi
 
-extern "C" [[gnu::visibility("default")]] shardlings::back::mpi::Api* shardlings_mpi_entry() {
+extern "C" [[gnu::visibility("default")]] shardlings::back::mpi::Api* shardlings_mpi_entry_2() {
   static shardlings::back::mpi::MpiApi api;
   return &api;
 }
