@@ -61,6 +61,7 @@ std::string time_line(const Summary& summary) {
   add("waiting for peers", summary.time.waiting_for_peers);
   add("exposed transfer", summary.time.exposed_transfer);
   add("waiting for the host", summary.time.waiting_for_host);
+  add("waiting for the store", summary.time.waiting_for_store);
   add("done before the last rank", summary.time.after_the_end);
   return "where the ranks' time goes: " + line;
 }
@@ -149,6 +150,7 @@ std::string simulation_json(const cases::Case& kase, const front::RunReport& rep
                            {"waiting_for_peers", time.waiting_for_peers},
                            {"exposed_transfer", time.exposed_transfer},
                            {"waiting_for_host", time.waiting_for_host},
+                           {"waiting_for_store", time.waiting_for_store},
                            {"after_the_end", time.after_the_end}}},
                          {"flops", summary.flops},
                          {"tokens", summary.tokens},

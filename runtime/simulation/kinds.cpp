@@ -9,6 +9,19 @@ namespace shardlings::simulation {
 
 using front::Counters;
 
+namespace {
+
+/// Of all ranks' time: what nothing else has taken comes after a rank's end.
+TimeShares shares_of(const TimeShares& sums, double all) {
+  TimeShares t{sums.computing / all,        sums.waiting_for_peers / all, sums.exposed_transfer / all,
+               sums.waiting_for_host / all, sums.waiting_for_store / all, 0};
+  const double busy = t.computing + t.waiting_for_peers + t.exposed_transfer + t.waiting_for_host + t.waiting_for_store;
+  t.after_the_end = std::max(0.0, 1 - busy);
+  return t;
+}
+
+}  // namespace
+
 std::vector<KindOfRanks> kinds_of(const front::RunReport& report) {
   std::vector<KindOfRanks> kinds;
   std::size_t latest = 0;  // neighbours are alike more often than not
@@ -48,6 +61,7 @@ Summary summary_of(const cases::Case& kase, const front::RunReport& report) {
     sums.waiting_for_peers += static_cast<double>(of.waited_for_peers.value());
     sums.exposed_transfer += static_cast<double>(of.exposed_transfer.value());
     sums.waiting_for_host += static_cast<double>(of.waited_for_host.value());
+    sums.waiting_for_store += static_cast<double>(of.waited_for_store.value());
     summary.flops += static_cast<double>(of.flops.value());
     summary.operations += of.operations;
     for (const auto& [key, traffic] : of.traffic) summary.operations += traffic.calls;
@@ -58,11 +72,7 @@ Summary summary_of(const cases::Case& kase, const front::RunReport& report) {
   const double seconds = static_cast<double>(summary.end.value()) / 1e9;
   const double all = static_cast<double>(summary.end.value()) * static_cast<double>(report.ranks.size());
   if (all > 0) {
-    summary.time = {sums.computing / all, sums.waiting_for_peers / all, sums.exposed_transfer / all,
-                    sums.waiting_for_host / all, 0};
-    const TimeShares& t = summary.time;
-    summary.time.after_the_end =
-        std::max(0.0, 1 - t.computing - t.waiting_for_peers - t.exposed_transfer - t.waiting_for_host);
+    summary.time = shares_of(sums, all);
     const front::Roofline& roof = kase.cluster.roofline;
     const double peak = kase.cluster.mixed ? roof.flops_per_second_bf16 : roof.flops_per_second;
     const double could = peak * seconds * static_cast<double>(report.ranks.size());

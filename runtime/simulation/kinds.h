@@ -25,6 +25,7 @@ struct TimeShares {
   double waiting_for_peers = 0;
   double exposed_transfer = 0;
   double waiting_for_host = 0;
+  double waiting_for_store = 0;
   double after_the_end = 0;  ///< a rank is done before the last one
 };
 

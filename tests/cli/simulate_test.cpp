@@ -43,6 +43,20 @@ TEST(Simulate, FindsTheBubbleOfTheClosedForm) {
   }
 }
 
+// All ranks write their parts of the last checkpoint when there is nothing left to compute.
+TEST(Simulate, NamesWhatIsWaitedForTheStore) {
+  const Learner shardlings;
+  shardlings.solve("35_checkpoint_elastic");
+  const Answer answer = shardlings({"simulate", "35"});
+  EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("waiting for the store "), Not(HasSubstr("done before the last rank"))));
+  const json time = json::parse(shardlings({"simulate", "35", "--json"}).out).at("time");
+  double all = 0;
+  for (const auto& [what, share] : time.items()) all += share.get<double>();
+  EXPECT_DOUBLE_EQ(all, 1);
+  EXPECT_GT(time.at("waiting_for_store").get<double>(), 0.01);
+}
+
 TEST(Simulate, SaysWhatEndedIt) {
   const Learner shardlings;
   const Answer stub = shardlings({"simulate", "33"});

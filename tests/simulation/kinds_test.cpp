@@ -19,7 +19,9 @@ front::RunReport report() {
     c.end = Nanos(1'000'000'000);
     c.busy[static_cast<std::size_t>(front::Lane::compute)] = Nanos(500'000'000);
     c.waited_for_peers = Nanos(250'000'000);
-    c.exposed_transfer = Nanos(125'000'000);
+    c.exposed_transfer = Nanos(62'500'000);
+    c.waited_for_host = Nanos(31'250'000);
+    c.waited_for_store = Nanos(31'250'000);
     c.flops = Flops(1'000'000);
     c.peak = Bytes(rank % 2 == 0 ? 100 : 70 + static_cast<int>(rank));
     c.operations = 5;
@@ -47,7 +49,9 @@ TEST(Kinds, SharesOfTimeAddUpToAll) {
   EXPECT_EQ(summary.end, Nanos(1'000'000'000));
   EXPECT_THAT(summary.time.computing, DoubleEq(0.5));
   EXPECT_THAT(summary.time.waiting_for_peers, DoubleEq(0.25));
-  EXPECT_THAT(summary.time.exposed_transfer, DoubleEq(0.125));
+  EXPECT_THAT(summary.time.exposed_transfer, DoubleEq(0.0625));
+  EXPECT_THAT(summary.time.waiting_for_host, DoubleEq(0.03125));
+  EXPECT_THAT(summary.time.waiting_for_store, DoubleEq(0.03125));
   EXPECT_THAT(summary.time.after_the_end, DoubleEq(0.125));
   EXPECT_THAT(summary.peak_part, DoubleEq(0.5)) << "a million of the two million that each could have done";
   EXPECT_EQ(summary.operations, 20);
