@@ -75,8 +75,10 @@ struct StoreSpeed {
   /// Of one write or read, and of a question. Without a number 1 ms, about what an operation on the names of a parallel
   /// file system takes; a round number.
   std::optional<Nanos> latency;
-  /// In either direction. Without a number 0.122 GB/s: 2 TB/s for 16,384 GPUs (Grattafiori et al. 2024, The Llama 3
-  /// Herd of Models, arXiv 2407.21783, section 3.3.1: what its storage sustains).
+  /// In either direction. Without a number 0.122 GB/s: Llama 3's storage "supports a sustainable throughput of 2 TB/s
+  /// and a peak throughput of 7 TB/s", out of 7,500 servers, and 16,384 GPUs share it: 2e12 / 16,384 = 0.1221e9
+  /// (Grattafiori et al. 2024, The Llama 3 Herd of Models, arXiv 2407.21783, section 3.3.1, "Storage"). Sustained,
+  /// since all ranks write at once; at the peak it would be 0.427 GB/s.
   std::optional<double> bytes_per_second;
 };
 

@@ -154,5 +154,14 @@ TEST(Precision, MixedHalvesWhatTravelsAndMultipliesOnTheMatrixUnits) {
             (time_of(machine(), Collective::all_gather, 8'000'000, 8, kNode) - 7 * 3'000) / 2);
 }
 
+// Llama 3's storage sustains 2 TB/s, which 16,384 GPUs share (cluster.h says where that stands).
+TEST(Store, WithoutNumbersIsOneRanksShareOfLlama3s) {
+  const double seconds = 1e9 / (2e12 / 16'384);
+  const CostModel costs(machine());
+  const Nanos transfer = costs.store(Bytes(1'000'000'000)) - costs.store_latency();
+  EXPECT_NEAR(static_cast<double>(transfer.value()) / 1e9, seconds, 0.001 * seconds);
+  EXPECT_EQ(costs.store_latency(), Nanos(1'000'000));
+}
+
 }  // namespace
 }  // namespace shardlings::front
