@@ -144,27 +144,35 @@ void put_loaded(Harness& h, Group& live, int ranks) {
   h.put(prefix + "loaded", h.tensor({static_cast<float>(updates)}, Kind::other));
 }
 
+/// So many numbers of an exact case. A simulation has none, but it makes the same calls, and has the same in memory.
+template <class Make>
+Tensor exact_numbers(Harness& h, Count n, Make make) {
+  return h.computes() ? h.tensor(make(), Kind::other) : h.rank().empty(n, Kind::other, DType::f32, detail::kNoPlace);
+}
+
 /// Exact cases begin with whole numbers.
 void load_exact_weights(Harness& h, TrainState& state) {
-  const std::vector<float> all = exact_row(h.kase(), h.kase().micro_batches, h.model().total());
+  std::vector<float> all;
+  if (h.computes()) all = exact_row(h.kase(), h.kase().micro_batches, h.model().total());
   for (int l = 0; l < h.model().num_layers(); ++l) {
     const Range range = h.model().range(l);
-    copy(state.weights[l], h.tensor({all.begin() + range.begin, all.begin() + range.end}, Kind::other));
+    copy(state.weights[l], exact_numbers(h, range.size(), [&] {
+           return std::vector<float>(all.begin() + range.begin, all.begin() + range.end);
+         }));
   }
 }
 
-/// The gradients of all micro-batches, one behind another. A simulation has their sizes: what is added to a gradient is
-/// what costs time, and not what it is.
+/// The gradients of all micro-batches, one behind another.
 Tensor exact_rows(Harness& h) {
-  if (!h.computes()) {
-    return h.rank().empty(h.kase().micro_batches * h.model().total(), Kind::other, DType::f32, detail::kNoPlace);
-  }
-  std::vector<float> all;
-  for (int number = 0; number < h.kase().micro_batches; ++number) {
-    const std::vector<float> row = exact_row(h.kase(), number, h.model().total());
-    all.insert(all.end(), row.begin(), row.end());
-  }
-  return h.tensor(all, Kind::other);
+  const Count total = h.model().total(), rows = h.kase().micro_batches;
+  return exact_numbers(h, rows * total, [&] {
+    std::vector<float> all;
+    for (Count number = 0; number < rows; ++number) {
+      const std::vector<float> row = exact_row(h.kase(), number, total);
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    return all;
+  });
 }
 
 }  // namespace
@@ -176,7 +184,7 @@ SHARDLINGS_HARNESS(h) {
   const Batch batch = h.batch({.which = 0});
   Tensor rows;
   if (is_exact(h.kase())) {
-    if (h.computes()) load_exact_weights(h, state);
+    load_exact_weights(h, state);
     rows = exact_rows(h);
   }
   h.begin();

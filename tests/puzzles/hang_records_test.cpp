@@ -94,6 +94,7 @@ std::vector<std::vector<std::string>> records_of_lesson() {
     std::smatch parts;
     if (line.starts_with("program ")) records.emplace_back();
     if (records.empty()) continue;
+    if (line.starts_with("```")) break;  // their end: sentences of the lesson may begin as they do
     if (line.starts_with("  rank ")) records.back().push_back(line.substr(2));
     if (std::regex_match(line, parts, call)) {
       records.back().push_back(
