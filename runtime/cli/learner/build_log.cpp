@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/text.h"
 #include "cli/system/collection.h"
 #include "grading/build/toolchain.h"
 
