@@ -168,13 +168,16 @@ SHARDLINGS_CHECK(finding) {
     return;
   }
   check.fail(fmt::format("what the record of program {} shows", of.program),
-             fmt::format("rank {}, call {}, {}", said.rank == hang::kAllAlike ? "kNobody" : std::to_string(said.rank),
+             fmt::format("{}, call {}, {}",
+                         said.rank == hang::kAllAlike ? "all ranks alike (kNobody)" : fmt::format("rank {}", said.rank),
                          said.call, hang::name_of(said.cause)));
   if (said.cause == Cause::slow_rank) return check.diagnose("nobody_is_slow");
   if (said.cause != right.cause) {
     return check.diagnose(record_fits(of.program, said.cause) ? "program_says_otherwise" : "wrong_cause");
   }
-  check.diagnose(said.rank != right.rank ? "wrong_rank" : "wrong_call");
+  if (said.rank == right.rank) return check.diagnose("wrong_call");
+  const bool says_all = said.rank == hang::kAllAlike, are_all = right.rank == hang::kAllAlike;
+  check.diagnose(says_all ? "not_all_alike" : are_all ? "all_alike" : "wrong_rank");
 }
 
 SHARDLINGS_CHECK(program) {

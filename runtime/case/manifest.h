@@ -138,13 +138,14 @@ enum class Product : std::uint8_t {
   block_scales,
   quantize,
   dequantize,
-  flag_nonfinite
+  flag_nonfinite,
+  cast_to_i32  ///< a cast that makes integers of numbers: as ids they choose rows of a table, of any function
 };
-inline constexpr Words<Product, 24> kProductWords{
+inline constexpr Words<Product, 25> kProductWords{
     {"matmul",   "attention",  "partial_attention", "scale_by",    "scale_rows",      "divide_rows",   "exp_minus_row",
      "gelu",     "relu",       "softmax",           "layer_norm",  "merge_attention", "cross_entropy", "loss_add",
      "adam",     "sgd",        "add_squares",       "clip_factor", "row_max",         "top_k",         "block_scales",
-     "quantize", "dequantize", "flag_nonfinite"}};
+     "quantize", "dequantize", "flag_nonfinite",    "cast_to_i32"}};
 inline bool is_of_matrices(Product product) {
   return product <= Product::partial_attention;
 }
@@ -231,7 +232,8 @@ struct Manifest {
   bool barriers = false;
   /// The learner's code may use the store. Otherwise it may not: what it moves there no budget counts.
   bool store = false;
-  /// The learner's code may ask who lives. Otherwise it may not: that is a barrier, and carries a number from each rank.
+  /// The learner's code may ask who lives. Otherwise it may not: that is a barrier, and carries a number from each
+  /// rank.
   bool survivors = false;
   /// What the learner's code may multiply itself. Everything else is the model's layers' affair: whatever else a puzzle
   /// counts and times are their calls, and mathematics beside them would be neither.

@@ -89,9 +89,9 @@ void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch&
   for (Work& work : up) work.wait();
 }
 
-// What it costs: p micro-batches on every rank, where 1F1B holds p - r on rank r. The first W comes after r + 1 times B,
-// when the memory is full. The gradients of weights that were put off are left for the end, where 1F1B waits, and each
-// rank's gradient is passed on earlier by the W that does not come before it any more.
+// What it costs: p micro-batches on every rank, where 1F1B holds p - r on rank r. The first W comes after r + 1 times
+// B, when the memory is full. The gradients of weights that were put off are left for the end, where 1F1B waits, and
+// each rank's gradient is passed on earlier by the W that does not come before it any more.
 //
 // What production does differently: Megatron-LM and PyTorch (ScheduleInterleavedZeroBubble, ScheduleZBVZeroBubble) have
 // the passes of all ranks as tables, made beforehand from measured times. Qi et al. 2024 find them with an integer

@@ -13,8 +13,8 @@ using namespace shardlings;
 
 /// All numbers within 2 %. Structs and units: <shardlings/scaling.h>.
 ///
-/// scaled          `run` beside `base`, whichever of gpus and sequences differ: speed_up is the quotient of their tokens
-///                 a second, and efficiency is speed_up over the quotient of their GPUs: 1 is ideal
+/// scaled          `run` beside `base`, whichever of gpus and sequences differ: speed_up is the quotient of their
+///                 tokens a second, and efficiency is speed_up over the quotient of their GPUs: 1 is ideal
 /// utilization     MFU counts the operations of products in forward and backward that the model needs, HFU those that
 ///                 the GPUs make. Forward of a token is 24 L h² + 4 L s h + 2 h V operations (blocks; attention without
 ///                 the causal mask; head), backward twice as many

@@ -132,6 +132,16 @@ TEST_F(ClassOfStudents, LosesNoPointsByTwoFilesOrByTheMachine) {
   EXPECT_EQ(mark_of(book, "31")["outcome"], "did_not_build");
 }
 
+TEST_F(ClassOfStudents, LosesNoPointsByANumberThatTwoPlatformsHaveGiven) {
+  shardlings_.folder().write("class/Jane Doe_31_assignsubmission_file_/puzzle01.cpp", "another student's");
+  const Answer answer = grade({"--json"});
+  EXPECT_EQ(answer.status, kNotJudged);
+  const json book = json::parse(answer.out);
+  EXPECT_EQ(mark_of(book, "31")["outcome"], "not_judged");
+  EXPECT_TRUE(mark_of(book, "31")["points"].is_null());
+  EXPECT_THAT(mark_of(book, "31")["reason"].get<std::string>(), HasSubstr("(Moodle)"));
+}
+
 // What the machine could not read may hold anything, and a copy of the repository holds all stubs.
 TEST_F(ClassOfStudents, LosesNoPointsByADamagedArchiveOrByPuzzlesThatNobodySet) {
   const TemporaryFolder& folder = shardlings_.folder();

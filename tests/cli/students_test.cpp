@@ -153,6 +153,35 @@ TEST_F(Exported, IsNotTakenForAStudentWhereMoreLiesBesideIt) {
   }
 }
 
+TEST_F(Exported, TellsOfASecondSubmissionWithOneStudentsId) {
+  folder_.write("in/assignment_777_export/100/09.cpp", "another's");
+  const Submissions all = read("in");
+  ASSERT_EQ(all.students.size(), 5U);
+  for (const std::size_t i : {0, 1}) {
+    EXPECT_EQ(all.students[i].id, "100");
+    EXPECT_THAT(all.students[i].mixed_up, HasSubstr("two submissions have this id"));
+  }
+  EXPECT_EQ(all.students[2].mixed_up, "");
+}
+
+// 12 is somebody else on each platform.
+TEST(MixedPlatforms, AreToldAndNeverMadeOneStudent) {
+  const TemporaryFolder folder;
+  folder.write("in/Jane Doe_12_assignsubmission_file_/09.cpp", "hers");
+  folder.write("in/roepat_12_345_puzzle09.cpp", "his");
+  folder.write("in/roepat_13_346_puzzle09.cpp", "alone");
+  folder.write("in/Ann Lee_14_assignsubmission_file_/09.cpp", "alone");
+  folder.write("in/15/09.cpp", "a folder that somebody has made");
+  folder.write("in/submission_15/09.cpp", "and Gradescope's");
+  const Submissions all = read_submissions(folder / "in", folder / "out", {small_puzzle(9, "parallel", "Parallel")});
+  ASSERT_EQ(all.students.size(), 4U);
+  EXPECT_THAT(all.students[0].mixed_up, HasSubstr("Jane Doe_12_assignsubmission_file_ (Moodle) and "
+                                                  "roepat_12_345_puzzle09.cpp (Canvas)"));
+  EXPECT_EQ(all.students[1].mixed_up, "");
+  EXPECT_EQ(all.students[2].mixed_up, "");
+  EXPECT_THAT(all.students[3].mixed_up, HasSubstr("15 (no platform's) and submission_15 (Gradescope)"));
+}
+
 class PuzzleOfPath : public testing::Test {
  protected:
   std::string of(const std::string& path) const {

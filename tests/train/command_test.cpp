@@ -240,6 +240,18 @@ TEST(TrainCommand, WhatTheLearnersStepPrintsIsShownAndNeverBelieved) {
                                  Not(HasSubstr("\x1b[2J")), HasSubstr("at step 2")));
 }
 
+TEST(TrainCommand, EndsAStepThatPrintsWithoutEnd) {
+  const Folder folder;
+  for (const char* loop : {"for (volatile bool on = true; on;) std::puts(\"again and again\");",
+                           "for (volatile bool on = true; on;) std::putchar('.');"}) {
+    const Learner learner(kPuzzle, solution_with(loop));
+    const Outcome outcome = run(folder, {"--mine", "--steps", "2"});
+    EXPECT_EQ(outcome.status, 1) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("wrote more than 64 MiB of output and was stopped"));
+    EXPECT_LT(outcome.out.size(), 100'000U) << "the beginning shows what it was";
+  }
+}
+
 TEST(TrainCommand, OneSignalEndsAStepThatDoesNotEnd) {
   const Folder folder;
   const Learner learner(kPuzzle, solution_with("for (volatile bool on = true; on;) {\n}"));

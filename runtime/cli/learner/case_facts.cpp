@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -51,15 +52,21 @@ std::string weights_text(const model::ModelStructure& structure) {
   return fmt::format("{}", fmt::join(sizes, ", "));
 }
 
-/// Of a puzzle whose harness has mathematics of its own.
-std::string sizes_text(const model::ModelSpec& model) {
-  std::string text = fmt::format("width h = {}", model.hidden);
-  if (model.layers > 1) text = fmt::format("L = {}, ", so_many(model.layers, "layer")) + text;
-  return model.family == model::ModelSpec::Family::gpt ? text + ", " + so_many(model.heads, "head") : text;
+bool has_attention(const cases::Manifest& puzzle) {
+  return std::ranges::any_of(puzzle.products, [](cases::Product product) {
+    return product == cases::Product::attention || product == cases::Product::partial_attention;
+  });
 }
 
-std::string model_text(const cases::Case& kase, cases::ModelUse use) {
-  if (use == cases::ModelUse::sizes) return sizes_text(kase.model);
+/// Of a puzzle whose harness has mathematics of its own. Heads are nothing to one that has no attention.
+std::string sizes_text(const model::ModelSpec& model, bool with_heads) {
+  std::string text = fmt::format("width h = {}", model.hidden);
+  if (model.layers > 1) text = fmt::format("L = {}, ", so_many(model.layers, "layer")) + text;
+  return with_heads ? text + ", " + so_many(model.heads, "head") : text;
+}
+
+std::string model_text(const cases::Case& kase, const cases::Manifest& puzzle) {
+  if (puzzle.model_use == cases::ModelUse::sizes) return sizes_text(kase.model, has_attention(puzzle));
   const model::ModelStructure structure = model::make_structure(kase.model);
   std::string text = kase.model.family == model::ModelSpec::Family::mlp ? "a perceptron" : "a GPT";
   text += fmt::format(" of L = {}, width h = {}, {}", so_many(std::ssize(structure.layers), "layer"), kase.model.hidden,
@@ -68,7 +75,7 @@ std::string model_text(const cases::Case& kase, cases::ModelUse use) {
   if (kase.model.family == model::ModelSpec::Family::gpt) text += ", " + so_many(kase.model.heads, "head");
   if (kase.question) return text + fmt::format(", sequences of {}", so_many(kase.model.sequence, "token"));
   text += "; weights of the layers: " + weights_text(structure);
-  if (use == cases::ModelUse::layers) return text;
+  if (puzzle.model_use == cases::ModelUse::layers) return text;
   const bool adam = kase.model.optimizer == model::ModelSpec::Optimizer::adam;
   return text + (adam ? "; Adam" : "; plain SGD");
 }
@@ -113,10 +120,10 @@ std::string times_text(const front::Cluster& cluster) {
 
 }  // namespace
 
-std::vector<std::string> case_facts(const cases::Case& kase, cases::ModelUse use) {
+std::vector<std::string> case_facts(const cases::Case& kase, const cases::Manifest& puzzle) {
   std::vector<std::string> facts;
   if (!kase.question) facts.push_back(ranks_and_batch(kase));
-  if (kase.has_model()) facts.push_back(model_text(kase, use));
+  if (kase.has_model()) facts.push_back(model_text(kase, puzzle));
   if (kase.has_model() && kase.cluster.uses_table) facts.push_back(times_text(kase.cluster));
   if (kase.ranks > 1) facts.push_back(links_text(kase.cluster));
   if (!kase.numbers.empty()) {

@@ -161,7 +161,9 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
     for (const Handed& file : student.files) {
       if (file.puzzle == puzzle.id) handed.push_back(&file);
     }
-    if (handed.size() > 1) {
+    if (!student.mixed_up.empty()) {
+      mark = not_judged(puzzle, student.mixed_up);
+    } else if (handed.size() > 1) {
       mark = not_judged(puzzle, fmt::format("there are {} files for it, and it is not known which one counts: {} and "
                                             "{}. Leave one of them.",
                                             handed.size(), handed[0]->file, handed[1]->file));

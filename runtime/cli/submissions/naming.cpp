@@ -43,13 +43,15 @@ EntryName entry_name(std::string_view name, bool is_folder) {
   static const std::regex kCanvas(R"(([^_]+)_(LATE_)?(\d+)_(\d+)_(.+))");
   const std::string text(name);
   std::smatch parts;
-  if (std::regex_match(text, parts, kMoodle)) return {parts[2], parts[1], is_folder ? "" : parts[3].str(), false};
+  if (std::regex_match(text, parts, kMoodle)) {
+    return {parts[2], parts[1], is_folder ? "" : parts[3].str(), false, Platform::moodle};
+  }
   if (is_folder) {
-    if (std::regex_match(text, parts, kGradescope)) return {parts[1], "", "", false};
+    if (std::regex_match(text, parts, kGradescope)) return {parts[1], "", "", false, Platform::gradescope};
     return {text, "", "", false};
   }
-  if (std::regex_match(text, parts, kAnonymous)) return {parts[2], "", parts[4], parts[1].matched};
-  if (std::regex_match(text, parts, kCanvas)) return {parts[3], parts[1], parts[5], parts[2].matched};
+  if (std::regex_match(text, parts, kAnonymous)) return {parts[2], "", parts[4], parts[1].matched, Platform::canvas};
+  if (std::regex_match(text, parts, kCanvas)) return {parts[3], parts[1], parts[5], parts[2].matched, Platform::canvas};
   return {"", "", text, false};
 }
 

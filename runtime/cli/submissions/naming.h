@@ -2,13 +2,19 @@
 /// What names say of a submission: of which student it is, and of which puzzle.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/words.h"
 #include "case/manifest.h"
 
 namespace shardlings::cli::submissions {
+
+/// Who has given an entry of the folder its name, and with it the student's id.
+enum class Platform : std::uint8_t { none, gradescope, moodle, canvas };
+inline constexpr Words<Platform, 4> kPlatformWords{{"none", "Gradescope", "Moodle", "Canvas"}};
 
 /// What the name of an entry of the folder says.
 struct EntryName {
@@ -16,6 +22,7 @@ struct EntryName {
   std::string name;     ///< of the student; empty where the platform writes none
   std::string file;     ///< what the student called the file; empty for a folder
   bool late = false;    ///< the platform says so
+  Platform platform = Platform::none;
 };
 
 /// Understands what Gradescope (submission_1234), Canvas (doejane_LATE_12_345_puzzle.cpp, or anon_x4Fq1_345_puzzle.cpp)

@@ -79,6 +79,16 @@ void add_submitters(std::vector<Student>& all, const Student& read, const Submis
   }
 }
 
+/// Of two entries whose ids differ Gradescope may say that they are one student's. `all` are by id.
+void note_twins(std::vector<Student>& all) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i - 1].id != all[i].id) continue;
+    for (Student* twin : {&all[i - 1], &all[i]}) {
+      if (twin->mixed_up.empty()) twin->mixed_up = "two submissions have this id. Leave the one that counts.";
+    }
+  }
+}
+
 /// An entry of the folder: a student's work, or part of it, or nobody's.
 class Entries {
  public:
@@ -99,8 +109,10 @@ class Entries {
       nobodys.push_back({path.string(), "its name names no student"});
       return;
     }
-    Taking& taking = takings.try_emplace(entry.student, puzzles_, archives_).first->second;
+    const auto [at, is_first] = takings.try_emplace(entry.student, puzzles_, archives_);
+    Taking& taking = at->second;
     taking.student.id = entry.student;
+    note_platform(taking.student, name, entry.platform, is_first);
     if (!entry.name.empty()) taking.student.name = entry.name;
     if (packed) {
       taking.take_archive(path, entry.late);
@@ -115,6 +127,30 @@ class Entries {
   std::vector<LeftOut> nobodys;
 
  private:
+  struct FirstEntry {
+    std::string name;
+    Platform platform = Platform::none;
+  };
+
+  // Each platform numbers its own students: 12 of Canvas is somebody else than 12 of Moodle.
+  void note_platform(Student& student, const std::string& name, Platform platform, bool is_first) {
+    const FirstEntry entry{name, platform};
+    FirstEntry& first = first_entries_[student.id];
+    if (is_first) first = entry;
+    if (first.platform == platform) return;
+    const bool in_order = first.name < entry.name;
+    student.mixed_up = fmt::format(
+        "two entries have this id, and their names are not of one platform: {} and {}. If they are two students', "
+        "grade "
+        "what each platform has exported by itself; if they are one's, leave one of them.",
+        text_of(in_order ? first : entry), text_of(in_order ? entry : first));
+  }
+  static std::string text_of(const FirstEntry& entry) {
+    return fmt::format("{} ({})", entry.name,
+                       entry.platform == Platform::none ? "no platform's" : kPlatformWords.of(entry.platform));
+  }
+
+  std::map<std::string, FirstEntry> first_entries_;
   const std::vector<cases::Manifest>& puzzles_;
   const Archives& archives_;
 };
@@ -157,6 +193,7 @@ Submissions read_submissions(const std::string& named, const std::string& unpack
   }
   const auto by_id = [](const Student& a, const Student& b) { return a.id < b.id; };
   std::stable_sort(all.students.begin(), all.students.end(), by_id);
+  note_twins(all.students);
   std::sort(all.left_out.begin(), all.left_out.end(),
             [](const LeftOut& a, const LeftOut& b) { return a.path < b.path; });
   return all;

@@ -24,6 +24,7 @@ struct Student {
   std::vector<Handed> files;      ///< by puzzle, then by path; two of one puzzle are both here, if they are not alike
   std::vector<LeftOut> left_out;  ///< C++ files and archives that are not taken
   std::string unread;             ///< why their work could not be read whole; empty: it could
+  std::string mixed_up;           ///< why it may be the work of several students; empty: it is one's
   std::string group;              ///< one word for all who have handed this in together; empty: nobody else has
 };
 

@@ -16,8 +16,13 @@ void TrainConversation::listen(std::string_view output) {
   }
   pending_.erase(0, done);
   if (pending_.size() <= kLongest) return;
-  report_.add_output(pending_);
+  add_printed(pending_);
   pending_.clear();
+}
+
+void TrainConversation::add_printed(std::string_view text) {
+  printed_ += static_cast<std::int64_t>(text.size()) + 1;
+  report_.add_output(std::string(text));
 }
 
 TrainReport& TrainConversation::finish() {
@@ -40,15 +45,16 @@ void TrainConversation::note_step() {
 
 void TrainConversation::take(std::string_view line) {
   const std::size_t at = line.find(mark_);
-  if (at != 0) report_.add_output(std::string(line.substr(0, at)));
+  if (at != 0) add_printed(line.substr(0, at));
   if (at == std::string_view::npos) return;
   const auto said = nlohmann::json::parse(line.substr(at + mark_.size()), nullptr, false);
   if (!said.is_object()) {
-    report_.add_output(std::string(line));
+    add_printed(line);
   } else if (said.contains("end")) {
     report_.end(said);
   } else {
     note_step();
+    printed_ = 0;
     report_.add_step(said);
     if (!quiet_) line_.show(report_.progress());
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,8 @@ class TrainConversation {
   const std::string& mark() const { return mark_; }
   /// Output of the program, cut anywhere.
   void listen(std::string_view output);
+  /// Bytes that the learner's code has printed since the last step ended.
+  std::int64_t printed() const { return printed_; }
   /// The report, once the program has ended.
   TrainReport& finish();
   /// Whether no step has ended for far longer than one takes, counted from a moment. May be asked by another thread.
@@ -33,11 +36,13 @@ class TrainConversation {
  private:
   void note_step();
   void take(std::string_view line);
+  void add_printed(std::string_view text);
 
   TrainReport report_;
   ProgressLine line_;
   std::string mark_ = random_token();
   std::string pending_;
+  std::int64_t printed_ = 0;
   bool quiet_;
   mutable Mutex mutex_;
   Clock::time_point last_step_ GUARDED_BY(mutex_) = Clock::now();

@@ -101,7 +101,7 @@ void Prediction::print_heading() const {
   context_.out << context_.paint(Role::strong,
                                  fmt::format("{} {}: {}", learner::short_name(puzzle_), puzzle_.title, about))
                << '\n';
-  for (const std::string& fact : learner::case_facts(*puzzle_.find_case(asked_.case_name), puzzle_.model_use)) {
+  for (const std::string& fact : learner::case_facts(*puzzle_.find_case(asked_.case_name), puzzle_)) {
     for (const std::string& line : fill_lines(fact, context_.width - 2)) context_.out << "  " << line << '\n';
   }
 }

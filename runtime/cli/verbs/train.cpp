@@ -158,10 +158,19 @@ grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEv
                                       const std::function<grading::run::ProcessEnd(grading::run::Process&)>& wait) {
   process.has_input = true;
   process.kept_output = 0;
-  process.on_output = [&](std::string_view output) { conversation.listen(output); };
+  grading::run::Process* listened_to = nullptr;
+  // Not in all: somebody may print a little in each of very many steps.
+  const auto prints_without_end = [&] { return conversation.printed() > grading::run::default_limits(1).output_bytes; };
+  process.on_output = [&](std::string_view output) {
+    conversation.listen(output);
+    if (prints_without_end()) listened_to->give_up();
+  };
   grading::run::Process running(process);
+  listened_to = &running;
   const StopOnSignal stop(context, signals, running, conversation);
-  return wait(running);
+  grading::run::ProcessEnd end = wait(running);
+  if (prints_without_end()) end.killed = grading::run::Kill::output_limit;
+  return end;
 }
 
 /// For the supervisor, to whom the ranks are those of a case.

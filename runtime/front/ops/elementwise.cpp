@@ -44,6 +44,11 @@ Reply backward(OpContext& of, const Call& call, KernelId id, Count flops) {
   return op.run(id, {x.size()}, flops * x.size());
 }
 
+/// The judge knows a cast that makes integers of numbers by its name: they could choose from a table what no sum gives.
+void name_cast(Op& op, DType from, DType to) {
+  if (to == DType::i32 && from != DType::i32) op.traced_as("cast_to_i32");
+}
+
 }  // namespace
 
 Reply handle::clone(OpContext& of, const Call& call) {
@@ -61,6 +66,7 @@ Reply handle::cast(OpContext& of, const Call& call) {
   is_no_byte(op, x.dtype());
   is_no_byte(op, given.dtype);
   op.type(x.dtype());
+  name_cast(op, x.dtype(), given.dtype);
   op.returns(x.shape(), given.dtype);
   return op.run(KernelId::cast, {x.size(), static_cast<Count>(given.dtype)}, 0);
 }
@@ -74,6 +80,7 @@ Reply handle::cast_into(OpContext& of, const Call& call) {
   is_no_byte(op, x.dtype());
   is_no_byte(op, y.dtype());
   op.type(x.dtype());
+  name_cast(op, x.dtype(), y.dtype());
   return op.run(KernelId::cast, {x.size(), static_cast<Count>(y.dtype())}, 0);
 }
 

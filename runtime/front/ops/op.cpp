@@ -174,7 +174,7 @@ detail::Reply Op::finish(Count flops) {
   cost.matrix = matrix_;
   cost.dtype = kernel_.dtype;
   if (on_host()) return hand_to_host(cost);
-  of_.meter.charge(name_of(call_.verb), call_, cost, label_);
+  of_.meter.charge(traced_as_ != nullptr ? traced_as_ : name_of(call_.verb), call_, cost, label_);
   return reply_;
 }
 

@@ -79,6 +79,8 @@ class Op {
   void matrix_product() { matrix_ = true; }
   /// What messages add to the operation's name: "nt" makes "matmul (nt)".
   void variant(const char* variant) { variant_ = variant; }
+  /// What the trace calls it, where that is not its verb's name.
+  void traced_as(const char* name) { traced_as_ = name; }
   void scalars(std::initializer_list<float> values);
 
   void type(DType dtype) { kernel_.dtype = dtype; }
@@ -121,6 +123,7 @@ class Op {
   std::vector<std::uint64_t> after_;  ///< on the host: work that is over before
   const char* name_;
   const char* variant_ = "";
+  const char* traced_as_ = nullptr;
   back::Kernel kernel_;
   detail::Reply reply_;
   // Few have many arguments: to fill the places of all would take a tenth of the time of a small operation.

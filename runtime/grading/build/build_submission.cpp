@@ -61,7 +61,7 @@ run::ProcessEnd compile(const Build& build) {
        fmt::format("-fdebug-prefix-map={}={}", fs::path(sandbox.input("x")).parent_path().string(),
                    fs::path(build.source.path).parent_path().string()),
        "-MD", "-MF", sandbox.output("puzzle.d"), "-S", build.source.name, "-o", sandbox.output("puzzle.s")});
-  return sandbox.run(build.toolchain.compiler, std::move(arguments));
+  return sandbox.compile(build.toolchain.compiler, std::move(arguments));
 }
 
 run::ProcessEnd assemble(const Build& build) {

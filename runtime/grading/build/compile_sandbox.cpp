@@ -155,7 +155,8 @@ bool CompileSandbox::enter() const {
   return !report_.own_files || rules_.restrict_this_process();
 }
 
-run::ProcessEnd CompileSandbox::run(const std::string& program, std::vector<std::string> arguments) const {
+run::ProcessEnd CompileSandbox::run(const std::string& program, std::vector<std::string> arguments,
+                                    std::int64_t stack_bytes) const {
   run::ProcessOptions options;
   options.program = program;
   options.arguments = std::move(arguments);
@@ -166,6 +167,7 @@ run::ProcessEnd CompileSandbox::run(const std::string& program, std::vector<std:
   options.limits.cpu_seconds = limits_.cpu_seconds;
   options.limits.wall_seconds = limits_.wall_seconds;
   options.limits.memory_bytes = limits_.memory_bytes;
+  options.limits.stack_bytes = stack_bytes;
   options.limits.file_bytes = limits_.file_bytes;
   options.limits.output_bytes = limits_.output_bytes;
   if (report_.own_user) options.limits.processes = limits_.processes;
@@ -200,6 +202,13 @@ std::string CompileSandbox::limit_text(const run::ProcessEnd& end, const std::st
     return fmt::format(
         "{} made a file of more than {} MiB. Look for an array that is initialised with very many values.", doing,
         limits_.file_bytes >> 20);
+  }
+  // Once it is full the compiler breaks, and all of it was resident.
+  if (has_word(end, "internal compiler error: Segmentation fault") && end.peak_memory > limits_.stack_bytes / 4 * 3) {
+    return fmt::format(
+        "{} took more than {} MiB of the compiler's stack. Look for brackets or operators inside one another, many "
+        "thousands of them, such as macros write.",
+        doing, limits_.stack_bytes >> 20);
   }
   for (const char* word : {"out of memory allocating", "virtual memory exhausted", "Cannot allocate memory"}) {
     // Where the caller has less than that, it is not the source's doing.

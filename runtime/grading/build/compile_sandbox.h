@@ -29,6 +29,9 @@ struct ToolLimits {
   int cpu_seconds = 60;       ///< of each of its processes
   double wall_seconds = 180;  ///< where it waits instead of computing
   std::int64_t memory_bytes = std::int64_t{2} << 30;
+  /// Of the compiler alone, which goes down one more step for each bracket or operator inside of another one. With less
+  /// it breaks on a source that it could otherwise have compiled, or given up for its time.
+  std::int64_t stack_bytes = std::int64_t{512} << 20;
   std::int64_t file_bytes = std::int64_t{256} << 20;
   std::int64_t output_bytes = std::int64_t{4} << 20;  ///< of words
   int processes = 256;  ///< with a user of their own only: others are counted with all that a user runs
@@ -59,7 +62,13 @@ class CompileSandbox {
   void move_out(const std::string& file, const std::string& to) const;
 
   /// Runs a tool, in the folder of what was put there. Throws std::runtime_error if it does not start.
-  run::ProcessEnd run(const std::string& program, std::vector<std::string> arguments) const;
+  run::ProcessEnd run(const std::string& program, std::vector<std::string> arguments) const {
+    return run(program, std::move(arguments), 0);
+  }
+  /// The same with a compiler's stack.
+  run::ProcessEnd compile(const std::string& compiler, std::vector<std::string> arguments) const {
+    return run(compiler, std::move(arguments), limits_.stack_bytes);
+  }
   /// The limit that ended it, in a sentence that begins with `doing`: "compiling" …; empty if none did.
   std::string limit_text(const run::ProcessEnd& end, const std::string& doing) const;
 
@@ -67,6 +76,7 @@ class CompileSandbox {
   void choose_user(const Toolchain& toolchain, const std::vector<std::string>& inputs);
   void choose_files(const Toolchain& toolchain, const std::vector<std::string>& inputs);
   bool enter() const;
+  run::ProcessEnd run(const std::string& program, std::vector<std::string> arguments, std::int64_t stack_bytes) const;
 
   std::string folder_;
   ToolLimits limits_;

@@ -11,6 +11,9 @@ namespace shardlings::grading::formulas {
 namespace {
 
 constexpr double kRoundingTo16Bits = 0x1p-9;
+/// In ten-thousandths. Another machine may round a few numbers to the other side: with steps as fine as that a budget
+/// would be one more there.
+constexpr Count kNoiseStep = 15;
 
 template <class Real>
 reference::LayersOf<Real> zeros_as(const reference::Layers& layers) {
@@ -79,6 +82,7 @@ MixedStep mixed_step(const cases::Case& kase, const reference::Layers& weights) 
   std::vector<MixedGradient<float>> runs;
   for (std::uint64_t run = 1; run <= reference::kRuns; ++run) runs.push_back(mixed_gradient<float>(kase, weights, run));
   for (const MixedGradient<float>& run : runs) step.noise = std::max(step.noise, distance(run.sum, step.exact.sum));
+  step.noise = (step.noise + kNoiseStep - 1) / kNoiseStep * kNoiseStep;
   step.tolerance = tolerances_of_step(kase, step.exact.sum, runs);
   const auto losses = picked_of(
       runs, [](const auto& run) -> const auto& { return run.losses; });

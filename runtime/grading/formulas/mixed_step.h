@@ -30,7 +30,7 @@ struct MixedStep {
   MixedGradient<double> exact;
   reference::Layers tolerance;
   std::vector<double> loss_tolerance;
-  Count noise = 0;  ///< the largest distance() of the careful computations
+  Count noise = 0;  ///< the largest distance() of the careful computations, rounded up to one that machines agree on
 };
 MixedStep mixed_step(const cases::Case& kase, const reference::Layers& weights);
 

@@ -14,6 +14,7 @@
 /// | ranks_differ                    | replicas that should be equal are not                                      |
 /// | host_reads                      | right, but read() was called where puzzle.toml does not allow it           |
 /// | other_product                   | right, but by products that puzzle.toml does not list, or by too many      |
+/// | products_of_sums                | right, but more was added than the products take                           |
 ///
 /// The types of failures and endings (deadlock, out_of_memory, cpu_limit, …) are ids as well.
 #pragma once

@@ -194,6 +194,7 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
     if (!manifest_.survivors) refuse_survivors(context);
     refuse_products(context, manifest_.products);
     bound_products(context, manifest_.products);
+    bound_sums(context, manifest_.products);
     bound_updates(context);
   }
   if (spec.kind == cases::CheckKind::communication && !manifest_.barriers) refuse_barriers(context);

@@ -135,6 +135,53 @@ void bound_products(CheckContext& check, const std::vector<cases::Product>& allo
   }
 }
 
+namespace {
+
+/// What the operations of one rank take: those of layers and products of matrices, and those that are linear.
+struct Computed {
+  Flops multiplied, added;
+  std::optional<front::Event> most_added;  ///< the call that adds most
+};
+
+Computed computed_by(const CheckContext& check, int rank) {
+  using Kind = front::EventKind;
+  Computed sum;
+  const auto& trace = check.trace(rank);
+  for (const front::Event& event : trace.events) {
+    if (event.depth != 0) continue;
+    const bool of_layers = event.kind == Kind::forward || event.kind == Kind::backward || event.kind == Kind::loss ||
+                           event.kind == Kind::backward_input || event.kind == Kind::backward_weights;
+    const auto product = event.kind == Kind::operation ? product_of(trace.names.at(event.name)) : std::nullopt;
+    if (of_layers || (product && cases::is_of_matrices(*product))) sum.multiplied += event.flops;
+    if (event.kind != Kind::operation || product) continue;
+    sum.added += event.flops;
+    if (!sum.most_added || event.flops > sum.most_added->flops) sum.most_added = event;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void bound_sums(CheckContext& check, const std::vector<cases::Product>& allowed) {
+  if (check.failed()) return;
+  Flops multiplied, added;
+  int most = 0;
+  std::vector<Computed> ranks;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    ranks.push_back(computed_by(check, rank));
+    multiplied += ranks.back().multiplied;
+    added += ranks.back().added;
+    if (ranks.back().added > ranks[static_cast<std::size_t>(most)].added) most = rank;
+  }
+  // A puzzle of sums alone has nothing to compare them with.
+  const bool lists_products = std::any_of(allowed.begin(), allowed.end(), cases::is_of_matrices);
+  if (added <= multiplied || (multiplied == Flops(0) && !lists_products)) return;
+  const front::Event& where = *ranks[static_cast<std::size_t>(most)].most_added;
+  check.fail(fmt::format("{} at most in sums: what the products take", text_of(multiplied)),
+             fmt::format("{}; {} has most of them", text_of(added), check.name_of(most)), place_of(where));
+  check.diagnose("products_of_sums");
+}
+
 void bound_updates(CheckContext& check) {
   const Flops most = check.kase().steps * flops_of_update(check.kase());
   for (int rank = 0; rank < check.ranks() && !check.failed(); ++rank) {

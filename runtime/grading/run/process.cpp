@@ -46,6 +46,7 @@ void set_limits(const ProcessLimits& limits) {
   if (limits.cpu_seconds > 0) set_limit(RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1);
   // RLIMIT_DATA counts private writable memory only; address space that is merely reserved does not hurt.
   if (limits.memory_bytes > 0) set_limit(RLIMIT_DATA, limits.memory_bytes);
+  if (limits.stack_bytes > 0) set_limit(RLIMIT_STACK, limits.stack_bytes);
   if (limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, limits.file_bytes);
   if (limits.processes > 0) set_limit(RLIMIT_NPROC, limits.processes);
 }

@@ -18,6 +18,7 @@ struct ProcessLimits {
   int cpu_seconds = 0;            ///< of all threads together
   double wall_seconds = 0;        ///< stretched by the machine's load, up to three times
   std::int64_t memory_bytes = 0;  ///< private memory
+  std::int64_t stack_bytes = 0;   ///< of its first thread: also more than what is in force here, where that may be
   std::int64_t file_bytes = 0;    ///< size of any file that it writes
   std::int64_t output_bytes = 0;  ///< written to standard output and error before it is killed
   int processes = 0;              ///< of its user, all together; root has no such limit

@@ -87,7 +87,9 @@ wire::Result Witness::explain(const std::string& program, const ProcessEnd& end)
   ProcessEnd known = end;
   // Where one of several processes has crashed, its launcher does not say how.
   if (const int signal = crash_signal_of(*file_); signal != 0 && end.signal == SIGKILL) known.signal = signal;
-  conclude(program, *file_, known, {}, ranks_, result);
+  ProcessLimits limits;
+  limits.output_bytes = default_limits(ranks_).output_bytes;
+  conclude(program, *file_, known, limits, ranks_, result);
   return result;
 }
 

@@ -122,6 +122,13 @@ TEST_F(CompileSandboxTest, SaysWhichLimitIsReached) {
   EXPECT_EQ(limit("exit 1"), "");
   EXPECT_EQ(limit("echo 'out of memory allocating 9 bytes'"), "") << "it succeeded";
   EXPECT_THAT(limit("echo 'cc1plus: out of memory allocating 9 bytes'; exit 1"), HasSubstr("MiB of memory"));
+  const std::string broke =
+      "echo 'c++: internal compiler error: Segmentation fault signal terminated program cc1plus'; exit 4";
+  EXPECT_EQ(limit(broke), "") << "it had used little of its stack";
+  limits.stack_bytes = std::int64_t{1} << 20;
+  const CompileSandbox small(toolchain_, sandbox_folder() + "-small", {}, limits);
+  EXPECT_THAT(small.limit_text(shell(small, broke), "compiling"),
+              HasSubstr("took more than 1 MiB of the compiler's stack"));
 }
 
 TEST_F(CompileSandboxTest, WallTimeIsLimited) {
