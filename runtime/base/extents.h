@@ -26,13 +26,15 @@ constexpr std::optional<Count> product_of_positive(const Shape& shape) {
   return product;
 }
 
+/// By the number of extents: of so many bits each, no product of them is larger than kMostElements.
+inline constexpr int kSmallBits[] = {56, 56, 28, 18, 14};
+
 /// The extents are so small that no product of them is too large: most shapes, at a glance.
 constexpr bool is_small(const Shape& shape) {
   static_assert(kMostElements == Count{1} << 56 && Shape::kMaxDims == 4);
-  constexpr int kBits[] = {56, 56, 28, 18, 14};  // by the number of extents
   // Negative ones have high bits. What stands behind the last extent is zero in any shape of ours.
   const Count all = shape[0] | shape[1] | shape[2] | shape[3];
-  return static_cast<std::uint64_t>(all) >> kBits[shape.rank()] == 0;
+  return static_cast<std::uint64_t>(all) >> kSmallBits[shape.rank()] == 0;
 }
 
 /// Whether a tensor can have this shape, of no more than Shape::kMaxDims extents.
