@@ -80,18 +80,9 @@ bool is_dtype(DType dtype) {
   return static_cast<int>(dtype) < choices_of<DType>();
 }
 
-/// The extents are so small that no product of them is too large: most shapes, at a glance.
-bool is_small(const Shape& shape) {
-  static_assert(kMostElements == Count{1} << 56 && Shape::kMaxDims == 4);
-  constexpr int kBits[] = {56, 56, 28, 18, 14};  // by the number of extents
-  // Negative ones have high bits. What stands behind the last extent is zero in any shape of ours.
-  const Count all = shape[0] | shape[1] | shape[2] | shape[3];
-  return static_cast<std::uint64_t>(all) >> kBits[shape.rank()] == 0;
-}
-
 bool is_sound(const Ref& ref) {
-  return has_rank(ref.shape) && (is_small(ref.shape) || is_possible(ref.shape)) && is_dtype(ref.dtype) &&
-         ref.offset >= 0 && ref.offset <= kMostElements && ref.micro >= -1;
+  return has_rank(ref.shape) && is_possible(ref.shape) && is_dtype(ref.dtype) && ref.offset >= 0 &&
+         ref.offset <= kMostElements && ref.micro >= -1;
 }
 
 std::string about_number(const NumberRule& rule, std::int64_t number) {

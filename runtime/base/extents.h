@@ -26,9 +26,20 @@ constexpr std::optional<Count> product_of_positive(const Shape& shape) {
   return product;
 }
 
-/// Whether a tensor can have this shape.
+/// By the number of extents: of so many bits each, no product of them is larger than kMostElements.
+inline constexpr int kSmallBits[] = {56, 56, 28, 18, 14};
+
+/// The extents are so small that no product of them is too large: most shapes, at a glance.
+constexpr bool is_small(const Shape& shape) {
+  static_assert(kMostElements == Count{1} << 56 && Shape::kMaxDims == 4);
+  // Negative ones have high bits. What stands behind the last extent is zero in any shape of ours.
+  const Count all = shape[0] | shape[1] | shape[2] | shape[3];
+  return static_cast<std::uint64_t>(all) >> kSmallBits[shape.rank()] == 0;
+}
+
+/// Whether a tensor can have this shape, of no more than Shape::kMaxDims extents.
 constexpr bool is_possible(const Shape& shape) {
-  return product_of_positive(shape).has_value();
+  return is_small(shape) || product_of_positive(shape).has_value();
 }
 
 /// The shape with another extent `i`; of a shape without extents, one with this one.

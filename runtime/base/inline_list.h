@@ -15,6 +15,13 @@ requires(std::is_trivially_destructible_v<T>&& std::is_trivially_copyable_v<T>) 
  public:
   /// There must be room.
   T& add(const T& value) { return *std::construct_at(begin() + size_++, value); }
+  /// The same of what `make` returns, which is made where it will lie.
+  template <class Make>
+  T& add_made(Make&& make) {
+    T* made = ::new (static_cast<void*>(bytes_ + size_ * sizeof(T))) T(make());
+    ++size_;
+    return *made;
+  }
   std::size_t size() const { return size_; }
   T& operator[](std::size_t i) { return begin()[i]; }
   const T& operator[](std::size_t i) const { return begin()[i]; }

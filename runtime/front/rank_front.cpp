@@ -67,12 +67,13 @@ Reply RankFront::handle_living(const Call& call) {
   const detail::VerbSpec& spec = detail::spec_of(call.verb);
   // What catches every error and calls again makes no progress: whoever watches the count of calls sees that.
   if (rank_.endless()) rank_.check_endless();
-  if (rank_.aborted() && ++refused_ > kRefusedNoted) {
+  const bool aborted = rank_.aborted();
+  if (aborted && ++refused_ > kRefusedNoted) {
     throw Aborted("the run has already failed on another rank", rank_.place(call));
   }
   if (!spec.uncounted) rank_.calls().count();
   rank_.calls().note(rank_.called(call), rank_.place(call), rank_.now());
-  if (rank_.aborted()) throw Aborted("the run has already failed on another rank", rank_.place(call));
+  if (aborted) throw Aborted("the run has already failed on another rank", rank_.place(call));
   rank_.throw_deferred();
   // The harness's own calls have no line, and are few while it measures: none of them has to be told apart there.
   if (call.at.line == 0 && measuring_) rank_.calls().count_unplaced();

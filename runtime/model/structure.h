@@ -2,6 +2,7 @@
 /// A model's layers as data: widths, entries and ranges. Shared by the runtime, the harness and the grader.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -88,6 +89,40 @@ ModelStructure make_structure(const ModelSpec& spec);
 /// Group::part deals them; heads of queries stay with the keys that they share. Throws std::invalid_argument for more
 /// parts than heads (of keys and values, where these are fewer), or an mlp.
 ModelStructure make_part(const ModelSpec& spec, int parts, int part);
+
+/// Where the entries of a layer stand among its `entries`: for who asks at every call, and has no time to compare
+/// names. Not of Llama's layers.
+/// @{
+namespace linear_entries {
+enum : std::uint8_t { weight, bias };
+}
+namespace embedding_entries {
+enum : std::uint8_t { token, position };
+}
+namespace block_entries {
+enum : std::uint8_t {
+  ln1_weight,
+  ln1_bias,
+  query_weight,
+  key_weight,
+  value_weight,
+  query_bias,
+  key_bias,
+  value_bias,
+  proj_weight,
+  proj_bias,
+  ln2_weight,
+  ln2_bias,
+  fc_weight,
+  fc_bias,
+  fc2_weight,
+  fc2_bias
+};
+}
+namespace head_entries {
+enum : std::uint8_t { norm_weight, norm_bias, weight };
+}
+/// @}
 
 /// The entry of that name; throws std::out_of_range if the layer has none.
 const Entry& entry_of(const LayerStructure& layer, std::string_view name);

@@ -27,5 +27,30 @@ TEST(Extents, OfMoreColumnsComeBehindTheOthers) {
   EXPECT_EQ(with_more_cols({}, 7), (Shape{0, 7}));
 }
 
+TEST(Extents, ArePossibleWhetherSmallOrNot) {
+  const Count large = kMostElements;
+  for (const Shape& shape : {Shape(), Shape(0), Shape(large), Shape{large, 1}, Shape{1, large, 0}, Shape{7, 0, 5},
+                             Shape{Count{1} << 28, Count{1} << 28}, Shape{Count{1} << 14, 3, 3, Count{1} << 14}}) {
+    EXPECT_TRUE(is_possible(shape)) << shape.rank() << " extents, the last " << shape.cols();
+  }
+  for (const Shape& shape : {Shape(-1), Shape(large + 1), Shape{large, 2}, Shape{large, 2, 0}, Shape{0, large + 1},
+                             Shape{-2, -3}, Shape{3, 0, 1, -1}, Shape{large, large, large, large}}) {
+    EXPECT_FALSE(is_possible(shape)) << shape.rank() << " extents, the last " << shape.cols();
+  }
+}
+
+TEST(Extents, AreSmallOnlyWhereNoProductIsTooLarge) {
+  for (int dims = 1; dims <= Shape::kMaxDims; ++dims) {
+    for (int bits = 0; bits < 63; ++bits) {
+      const Count extent = (Count{1} << bits) - 1;
+      const Shape shapes[] = {{extent}, {extent, extent}, {extent, extent, extent}, {extent, extent, extent, extent}};
+      const Shape& shape = shapes[dims - 1];
+      if (is_small(shape)) {
+        EXPECT_TRUE(product_of_positive(shape)) << dims << " extents of " << extent;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shardlings

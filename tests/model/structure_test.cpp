@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "front/model/on_model.h"
 
@@ -24,6 +25,35 @@ TEST(ModelStructure, MlpIsLinearWithGeluButForTheLast) {
   EXPECT_EQ(structure.layers[1].range, (Range{7 * 7 + 7, 2 * (7 * 7 + 7)}));
   EXPECT_EQ(structure.layers[2].out, 5);
   EXPECT_EQ(structure.total, 2 * (7 * 7 + 7) + 7 * 5 + 5);
+}
+
+/// What stands at a place.
+std::string at(const LayerStructure& layer, std::size_t place) {
+  return layer.entries.at(place).name;
+}
+
+TEST(ModelStructure, PlacesAreThoseOfTheEntriesOfTheirNames) {
+  const LayerStructure linear = model::make_structure(mlp(3, 7, 5, 4)).layers.front();
+  EXPECT_EQ(at(linear, model::linear_entries::weight), "weight");
+  EXPECT_EQ(at(linear, model::linear_entries::bias), "bias");
+  model::ModelSpec spec;
+  spec.family = model::ModelSpec::Family::gpt;
+  const auto gpt = model::make_structure(spec).layers;
+  EXPECT_EQ(at(gpt[0], model::embedding_entries::token), "token");
+  EXPECT_EQ(at(gpt[0], model::embedding_entries::position), "position");
+  EXPECT_EQ(gpt[1].entries.size(), model::block_entries::fc2_bias + 1U);
+  using namespace model::block_entries;  // NOLINT: sixteen names
+  const std::pair<std::size_t, const char*> places[] = {
+      {ln1_weight, "ln1.weight"}, {ln1_bias, "ln1.bias"},         {query_weight, "query.weight"},
+      {key_weight, "key.weight"}, {value_weight, "value.weight"}, {query_bias, "query.bias"},
+      {key_bias, "key.bias"},     {value_bias, "value.bias"},     {proj_weight, "proj.weight"},
+      {proj_bias, "proj.bias"},   {ln2_weight, "ln2.weight"},     {ln2_bias, "ln2.bias"},
+      {fc_weight, "fc.weight"},   {fc_bias, "fc.bias"},           {fc2_weight, "fc2.weight"},
+      {fc2_bias, "fc2.bias"}};
+  for (const auto& [place, name] : places) EXPECT_EQ(at(gpt[1], place), name);
+  EXPECT_EQ(at(gpt.back(), model::head_entries::norm_weight), "norm.weight");
+  EXPECT_EQ(at(gpt.back(), model::head_entries::norm_bias), "norm.bias");
+  EXPECT_EQ(at(gpt.back(), model::head_entries::weight), "weight");
 }
 
 TEST(ModelStructure, WidthsAreThoseOfTheOutputs) {

@@ -147,8 +147,7 @@ Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
   if (!ledger(memory).fits(weight)) {
     out_of_memory({.rank = rank_.id(), .asked = weight, .kind = kind, .at = at}, memory);
   }
-  const Refused by_machine{rank_.id(), bytes_of(count, dtype), kind, at, true};
-  const Operand made = add_storage({shape, count, dtype, weight, memory, micro}, by_machine);
+  const Operand made = add_storage({shape, count, dtype, kind, weight, memory, at, micro});
   ledger(memory).add(kind, weight, at);
   note_curve(memory);
   if (rank_.options().poison_empty) {
@@ -162,18 +161,18 @@ void RankMemory::require_room(Bytes size, Kind kind, Location at) {
   out_of_memory({.rank = rank_.id(), .asked = size, .kind = kind, .at = at}, Memory::device);
 }
 
-Operand RankMemory::add_storage(const NewStorage& made, const Refused& otherwise) {
-  void* const data = allocate_on_device(made.memory, otherwise);
+Operand RankMemory::add_storage(const NewStorage& made) {
+  void* const data = allocate_on_device(made);
   const std::uint32_t index = storages_.take();
   Storage& storage = storages_.at(index);
   storage.data = data;
   storage.count = made.count;
   storage.dtype = made.dtype;
-  storage.kind = otherwise.kind;
+  storage.kind = made.kind;
   storage.weight = made.weight;
   storage.memory = made.memory;
   storage.label.micro = made.micro;
-  storage.at = otherwise.at;
+  storage.at = made.at;
   const Ref ref{.storage = index, .generation = storage.generation, .shape = made.shape, .dtype = made.dtype};
   return {data, ref, storage.kind, made.memory, storage.label, made.count};
 }
@@ -192,8 +191,12 @@ void RankMemory::remove(const KindBytes& by_kind) {
 
 Operand RankMemory::allocate_counted(Shape shape, DType dtype, Kind kind, Location at) {
   const Count count = shape.size();
-  return add_storage({shape, count, dtype, rank_.costs().weight(count, dtype, kind)},
-                     {rank_.id(), bytes_of(count, dtype), kind, at, true});
+  return add_storage({.shape = shape,
+                      .count = count,
+                      .dtype = dtype,
+                      .kind = kind,
+                      .weight = rank_.costs().weight(count, dtype, kind),
+                      .at = at});
 }
 
 void RankMemory::free_counted(const Ref& ref) {
@@ -241,12 +244,12 @@ std::vector<float> RankMemory::download(const Operand& from) {
 }
 
 /// The capacity allowed it, and yet the machine has no more: on a GPU that several ranks share, for example.
-void* RankMemory::allocate_on_device(Memory memory, const Refused& otherwise) {
+void* RankMemory::allocate_on_device(const NewStorage& made) {
+  const Bytes asked = bytes_of(made.count, made.dtype);
   try {
-    return memory == Memory::host ? rank_.device().allocate_host(otherwise.asked)
-                                  : rank_.device().allocate(otherwise.asked);
+    return made.memory == Memory::host ? rank_.device().allocate_host(asked) : rank_.device().allocate(asked);
   } catch (const std::bad_alloc&) {
-    out_of_memory(otherwise, memory);
+    out_of_memory({rank_.id(), asked, made.kind, made.at, true}, made.memory);
   }
 }
 

@@ -101,18 +101,19 @@ class RankMemory {
   }
   void check_race(const detail::Call& call, const Storage& storage, Range range, const Lookup& lookup) const;
   struct NewStorage {
-    Shape shape;
+    const Shape& shape;
     Count count = 0;  ///< of elements: the shape's size
     DType dtype = DType::f32;
+    Kind kind = Kind::other;
     Bytes weight;  ///< as it is counted
     Memory memory = Memory::device;
+    Location at;
     int micro = -1;
   };
-  /// The storage alone: nothing is counted. `otherwise`: as below; its kind and place are the storage's.
-  Operand add_storage(const NewStorage& made, const Refused& otherwise);
+  /// The storage alone: nothing is counted. Throws OutOfMemory if the machine has no more.
+  Operand add_storage(const NewStorage& made);
   void note_curve(Memory memory);
-  /// `otherwise`: what is said if there is none left.
-  void* allocate_on_device(Memory memory, const Refused& otherwise);
+  void* allocate_on_device(const NewStorage& made);
   [[noreturn]] void out_of_memory(const Refused& refused, Memory memory);
 
   RankContext& rank_;

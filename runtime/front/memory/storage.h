@@ -23,17 +23,17 @@ struct InFlight {
   Location at;
 };
 
-/// One allocation.
+/// One allocation. Its parts are so ordered that no byte is lost between them: a rank has hundreds.
 struct Storage {
   std::uint32_t generation = 0;
-  bool alive = false;
-  bool dropped = false;  ///< its tensor is gone, but an operation in flight still pins the memory
-  void* data = nullptr;
-  Count count = 0;
+  bool alive : 1 = false;
+  bool dropped : 1 = false;  ///< its tensor is gone, but an operation in flight still pins the memory
   DType dtype = DType::f32;
   Kind kind = Kind::other;
   Memory memory = Memory::device;
   Label label;
+  void* data = nullptr;
+  Count count = 0;
   Bytes weight;                           ///< as it is counted: other than bytes() in mixed precision
   Location at;                            ///< where it was allocated
   std::forward_list<InFlight> in_flight;  ///< the oldest first; nearly always none: so a list, which is a pointer then
@@ -41,6 +41,7 @@ struct Storage {
   Bytes bytes() const { return bytes_of(count, dtype); }
   void mark(const InFlight& newest);
 };
+static_assert(sizeof(Storage) == 64);
 
 /// Slots with generations: a stale id is noticed, whatever has taken its place.
 class StorageTable {

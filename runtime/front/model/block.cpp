@@ -6,6 +6,9 @@
 #include "front/model/weight_gradients.h"
 
 namespace shardlings::front {
+
+namespace block_entries = model::block_entries;
+
 namespace {
 
 /// What the forward makes and the backward needs.
@@ -19,6 +22,7 @@ struct Inner {
 
 std::vector<Tensor> pack(Inner inner) {
   std::vector<Tensor> tensors;
+  tensors.reserve(10);
   for (Tensor* tensor : {&inner.normed1, &inner.stats1, &inner.qkv, &inner.context, &inner.attention, &inner.middle,
                          &inner.normed2, &inner.stats2, &inner.before_gelu, &inner.after_gelu}) {
     tensors.push_back(std::move(*tensor));
@@ -57,33 +61,34 @@ class Forward {
 
  private:
   void attend() {
-    inner_.normed1 = layer_norm(layer_.x, w_.vector("ln1.weight"), w_.vector("ln1.bias"), kept(inner_.stats1), at_);
-    inner_.qkv = matmul(inner_.normed1, w_.stacked("query.weight", "value.weight"), nt, at_);
+    inner_.normed1 = layer_norm(layer_.x, w_.vector(block_entries::ln1_weight), w_.vector(block_entries::ln1_bias),
+                                kept(inner_.stats1), at_);
+    inner_.qkv = matmul(inner_.normed1, w_.stacked(block_entries::query_weight, block_entries::value_weight), nt, at_);
     done(inner_.normed1);
-    add_bias(inner_.qkv, w_.joined("query.bias", "value.bias"), at_);
+    add_bias(inner_.qkv, w_.joined(block_entries::query_bias, block_entries::value_bias), at_);
     const Shape& shape = layer_.x.shape();
     const ConstView qkv = inner_.qkv.reshaped({shape[0], shape[1], 3 * layer_.structure.attended}, at_);
     inner_.context = attention(qkv, layer_.structure.heads, keeps_inner_ ? &inner_.attention : nullptr, at_);
     done(inner_.qkv);
-    inner_.middle = matmul(inner_.context, w_.matrix("proj.weight"), nt, at_);
+    inner_.middle = matmul(inner_.context, w_.matrix(block_entries::proj_weight), nt, at_);
     done(inner_.context);
     layer_.add_up(inner_.middle);
-    add_bias(inner_.middle, w_.vector("proj.bias"), at_);
+    add_bias(inner_.middle, w_.vector(block_entries::proj_bias), at_);
     add(inner_.middle, layer_.x, at_);
   }
 
   Tensor feed_forward() {
-    inner_.normed2 =
-        layer_norm(inner_.middle, w_.vector("ln2.weight"), w_.vector("ln2.bias"), kept(inner_.stats2), at_);
-    inner_.before_gelu = matmul(inner_.normed2, w_.matrix("fc.weight"), nt, at_);
+    inner_.normed2 = layer_norm(inner_.middle, w_.vector(block_entries::ln2_weight), w_.vector(block_entries::ln2_bias),
+                                kept(inner_.stats2), at_);
+    inner_.before_gelu = matmul(inner_.normed2, w_.matrix(block_entries::fc_weight), nt, at_);
     done(inner_.normed2);
-    add_bias(inner_.before_gelu, w_.vector("fc.bias"), at_);
+    add_bias(inner_.before_gelu, w_.vector(block_entries::fc_bias), at_);
     inner_.after_gelu = gelu(inner_.before_gelu, at_);
     done(inner_.before_gelu);
-    Tensor y = matmul(inner_.after_gelu, w_.matrix("fc2.weight"), nt, at_);
+    Tensor y = matmul(inner_.after_gelu, w_.matrix(block_entries::fc2_weight), nt, at_);
     done(inner_.after_gelu);
     layer_.add_up(y);
-    add_bias(y, w_.vector("fc2.bias"), at_);
+    add_bias(y, w_.vector(block_entries::fc2_bias), at_);
     add(y, inner_.middle, at_);
     return y;
   }
@@ -123,11 +128,11 @@ class Backward {
  private:
   Tensor feed_forward(const Tensor& grad) {
     weights_.product(from_middle, grad, inner_.after_gelu);
-    Tensor wide = matmul(grad, w_.matrix("fc2.weight"), nn, at_);
+    Tensor wide = matmul(grad, w_.matrix(block_entries::fc2_weight), nn, at_);
     wide = gelu_backward(inner_.before_gelu, wide, at_);
     inner_.before_gelu = {};
     weights_.product(to_middle, wide, inner_.normed2);
-    Tensor grad_normed = matmul(wide, w_.matrix("fc.weight"), nn, at_);
+    Tensor grad_normed = matmul(wide, w_.matrix(block_entries::fc_weight), nn, at_);
     weights_.done(to_middle, wide);
     layer_.add_up(grad_normed);
     Tensor grad_middle = weights_.norm(second_norm, inner_.middle, inner_.stats2, grad_normed);
@@ -138,10 +143,11 @@ class Backward {
 
   Tensor attend(const Tensor& grad) {
     weights_.product(projection, grad, inner_.context);
-    Tensor grad_qkv = attention_inputs(matmul(grad, w_.matrix("proj.weight"), nn, at_));
+    Tensor grad_qkv = attention_inputs(matmul(grad, w_.matrix(block_entries::proj_weight), nn, at_));
     inner_.qkv = {};
     weights_.product(queries_keys_values, grad_qkv, inner_.normed1);
-    Tensor grad_normed = matmul(grad_qkv, w_.stacked("query.weight", "value.weight"), nn, at_);
+    Tensor grad_normed =
+        matmul(grad_qkv, w_.stacked(block_entries::query_weight, block_entries::value_weight), nn, at_);
     weights_.done(queries_keys_values, grad_qkv);
     layer_.add_up(grad_normed);
     return weights_.norm(first_norm, layer_.x, inner_.stats1, grad_normed);

@@ -4,7 +4,7 @@
 /// What each of them saves and holds stands in memory.h; the order of the statements here is what makes it true.
 #pragma once
 
-#include <string_view>
+#include <cstddef>
 #include <vector>
 
 #include "model/execution.h"
@@ -14,43 +14,34 @@
 
 namespace shardlings::front {
 
-/// The entries of a layer as views of its flat weights (V = ConstView) or of their gradients (V = View).
+/// The entries of a layer as views of its flat weights (V = ConstView) or of their gradients (V = View). They are named
+/// by their places (model/structure.h).
 template <class V>
 class Entries {
  public:
   Entries(const model::LayerStructure& structure, V flat, Location at) : structure_(structure), flat_(flat), at_(at) {}
 
-  V vector(std::string_view name) const { return flat_.part(entry(name).range, at_); }
-  V matrix(std::string_view name) const {
-    const auto& one = entry(name);
+  V vector(std::size_t i) const { return flat_.part(entry(i).range, at_); }
+  V matrix(std::size_t i) const {
+    const Entry& one = entry(i);
     return flat_.part(one.range, at_).reshaped({one.rows, one.cols}, at_);
   }
   /// Matrices of equally many columns that lie one behind the other, as a single one.
-  V stacked(std::string_view first, std::string_view last) const {
+  V stacked(std::size_t first, std::size_t last) const {
     const Count cols = entry(first).cols;
     const V all = joined(first, last);
     return all.reshaped({all.size() / cols, cols}, at_);
   }
-  V joined(std::string_view first, std::string_view last) const {
+  V joined(std::size_t first, std::size_t last) const {
     return flat_.part({entry(first).range.begin, entry(last).range.end}, at_);
   }
 
  private:
-  /// They are asked for in their order, there or back, some twenty times in each call: mostly it is a neighbour.
-  const auto& entry(std::string_view name) const {
-    const auto& entries = structure_.entries;
-    for (const std::size_t i : {latest_, latest_ + 1, latest_ - 1}) {
-      if (i < entries.size() && entries[i].name[0] == name[0] && entries[i].name == name) return entries[latest_ = i];
-    }
-    const auto& found = entry_of(structure_, name);
-    latest_ = static_cast<std::size_t>(&found - entries.data());
-    return found;
-  }
+  const Entry& entry(std::size_t i) const { return structure_.entries.at(i); }
 
   const model::LayerStructure& structure_;
   V flat_;
   Location at_;
-  mutable std::size_t latest_ = 0;
 };
 
 /// What all functions of a layer are given.

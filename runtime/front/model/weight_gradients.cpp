@@ -10,17 +10,25 @@ namespace {
 
 using Type = model::LayerStructure::Type;
 
-constexpr std::array<Product, 1> kLinearProducts{{{"weight", "weight", "bias", "bias"}}};
-constexpr std::array<Product, 4> kBlockProducts{{{"fc2.weight", "fc2.weight", "fc2.bias", "fc2.bias"},
-                                                 {"fc.weight", "fc.weight", "fc.bias", "fc.bias"},
-                                                 {"proj.weight", "proj.weight", "proj.bias", "proj.bias"},
-                                                 {"query.weight", "value.weight", "query.bias", "value.bias"}}};
-constexpr std::array<Norm, 2> kBlockNorms{{{"ln2.weight", "ln2.bias"}, {"ln1.weight", "ln1.bias"}}};
-constexpr std::array<Product, 1> kHeadProducts{{{"weight", "weight", "", ""}}};
-constexpr std::array<Norm, 1> kHeadNorms{{{"norm.weight", "norm.bias"}}};
+constexpr Product with_bias(std::uint8_t weight, std::uint8_t bias) {
+  return {weight, weight, true, bias, bias};
+}
+
+namespace block_entries = model::block_entries;
+
+constexpr std::array<Product, 1> kLinearProducts{with_bias(model::linear_entries::weight, model::linear_entries::bias)};
+constexpr std::array<Product, 4> kBlockProducts{{with_bias(block_entries::fc2_weight, block_entries::fc2_bias),
+                                                 with_bias(block_entries::fc_weight, block_entries::fc_bias),
+                                                 with_bias(block_entries::proj_weight, block_entries::proj_bias),
+                                                 {block_entries::query_weight, block_entries::value_weight, true,
+                                                  block_entries::query_bias, block_entries::value_bias}}};
+constexpr std::array<Norm, 2> kBlockNorms{
+    {{block_entries::ln2_weight, block_entries::ln2_bias}, {block_entries::ln1_weight, block_entries::ln1_bias}}};
+constexpr std::array<Product, 1> kHeadProducts{{{model::head_entries::weight, model::head_entries::weight}}};
+constexpr std::array<Norm, 1> kHeadNorms{{{model::head_entries::norm_weight, model::head_entries::norm_bias}}};
 
 void add_product(const Entries<View>& grads, const Product& product, ConstView grad, ConstView input, Location at) {
-  if (!product.first_bias.empty()) sum_rows_add(grads.joined(product.first_bias, product.last_bias), grad, at);
+  if (product.has_bias) sum_rows_add(grads.joined(product.first_bias, product.last_bias), grad, at);
   matmul_add(grads.stacked(product.first, product.last), grad, input, tn, at);
 }
 
@@ -34,9 +42,10 @@ void add_sums(View grads, ConstView sums, Location at) {
 
 /// Of an embedding.
 void add_rows(const LayerArguments& layer, const Tensor& grad, const Entries<View>& grads) {
-  embedding_backward_add(grads.matrix("token"), layer.x, layer.structure.vocabulary, grad, layer.at);
+  embedding_backward_add(grads.matrix(model::embedding_entries::token), layer.x, layer.structure.vocabulary, grad,
+                         layer.at);
   const Range used{0, layer.x.shape()[0]};
-  sum_positions_add(grads.matrix("position").rows_part(used, layer.at), grad, layer.at);
+  sum_positions_add(grads.matrix(model::embedding_entries::position).rows_part(used, layer.at), grad, layer.at);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "front/model/layers.h"
@@ -19,12 +19,13 @@ namespace shardlings::front {
 
 /// A matrix, or several that are multiplied with one input and lie one behind the other, and their biases.
 struct Product {
-  std::string_view first, last;
-  std::string_view first_bias, last_bias;  ///< empty: there are none
+  std::uint8_t first, last;  ///< places of entries
+  bool has_bias = false;
+  std::uint8_t first_bias = 0, last_bias = 0;
 };
 /// A norm's two vectors, which lie one behind the other.
 struct Norm {
-  std::string_view weight, bias;
+  std::uint8_t weight, bias;  ///< places of entries
 };
 /// What a layer of some type has weights for, in the order in which backward comes to them.
 struct WeightedParts {

@@ -31,7 +31,7 @@ Operand Op::look_up(int i, const char* what, bool writes) {
 }
 
 const Operand& Op::may_read(int i, const char* what) {
-  const Operand& x = in_.add({look_up(i, what, false), what}).operand;
+  const Operand& x = in_.add_made([&] { return Argument{look_up(i, what, false), what}; }).operand;
   kernel_.in[in_.size() - 1] = x.data;
   adopt_label(x);
   return x;
@@ -44,22 +44,26 @@ const Operand& Op::reads(int i, const char* what) {
 }
 
 const Operand& Op::writes(detail::Argument<detail::FieldKind::writes> argument, int passes) {
-  const Operand& y = add_output({look_up(argument.index, argument.name, true), argument.name, passes});
+  const Operand& y = add_output([&] {
+    return Argument{look_up(argument.index, argument.name, true), argument.name, passes};
+  });
   require(static_cast<bool>(y), "{} is empty (moved from, or never allocated)", argument.name);
   return y;
 }
 
 const Operand& Op::returns(Shape shape, DType dtype, Kind kind) {
   check_overlaps();  // before anything is allocated that an error would leave behind
-  const Operand& y =
-      add_output({of_.memory.allocate(shape, dtype, kind, Memory::device, place_, label_.micro), "the result"});
+  const Operand& y = add_output([&] {
+    return Argument{of_.memory.allocate(shape, dtype, kind, Memory::device, place_, label_.micro), "the result"};
+  });
   ++checked_;  // a new storage overlaps with none
   returns_argument(y);
   return y;
 }
 
-const Operand& Op::add_output(const Argument& output) {
-  const Operand& y = out_.add(output).operand;
+template <class Make>
+const Operand& Op::add_output(Make&& make) {
+  const Operand& y = out_.add_made(make).operand;
   kernel_.out[out_.size() - 1] = y.data;
   adopt_label(y);
   return y;
@@ -162,7 +166,8 @@ bool Op::results_are_empty() const {
 void Op::launch(back::KernelId id, std::initializer_list<Count> numbers) {
   check_overlaps();
   kernel_.id = id;
-  std::copy(numbers.begin(), numbers.end(), kernel_.n);
+  Count* next = kernel_.n;
+  for (const Count number : numbers) *next++ = number;  // two or three
   if (!on_host() && !results_are_empty()) of_.meter.launch(kernel_);
 }
 

@@ -108,7 +108,9 @@ class Op {
   const Operand& writes(detail::Argument<detail::FieldKind::writes> argument, int passes);
   Operand look_up(int i, const char* what, bool writes);
   detail::Reply hand_to_host(const Cost& cost);
-  const Operand& add_output(const Argument& output);
+  /// `make` returns an Argument.
+  template <class Make>
+  const Operand& add_output(Make&& make);
   void check_overlaps();
   void overlap_error(const Argument& output, const char* other);
   void adopt_label(const Operand& x);

@@ -27,7 +27,7 @@ Count sequences_of(const Shape& x, bool is_ids) {
 }
 
 void Meter::launch(const back::Kernel& kernel) {
-  if (marks_.begin == 0) marks_.begin = rank_.device().mark(back::DeviceLane::compute);
+  if (rank_.trace().enabled() && marks_.begin == 0) marks_.begin = rank_.device().mark(back::DeviceLane::compute);
   rank_.device().launch(kernel);
 }
 
@@ -42,7 +42,7 @@ void Meter::charge(const char* name, const Call& call, Cost cost, Label label) {
   const Nanos begin = rank_.now();
   spend(rank_.costs().operation(cost));
   if (rank_.calls().depth() > 0) layer_flops_ += cost.flops;
-  add_event(EventKind::operation, name, call, label, begin, cost.flops, marks_);
+  if (rank_.trace().enabled()) add_event(EventKind::operation, name, call, label, begin, cost.flops, marks_);
 }
 
 void Meter::repeat(const Spent& spent) {
@@ -62,7 +62,7 @@ void Meter::begin_layer_call(const Call& call) {
   if (rank_.calls().depth() > 1) return;
   layer_begin_ = rank_.now();
   layer_flops_ = Flops(0);
-  layer_marks_.begin = rank_.device().mark(back::DeviceLane::compute);
+  if (rank_.trace().enabled()) layer_marks_.begin = rank_.device().mark(back::DeviceLane::compute);
 }
 
 void Meter::end_layer_call(const LayerWork& work, const Call& call) {
@@ -74,6 +74,7 @@ void Meter::end_layer_call(const LayerWork& work, const Call& call) {
     spend(time_of(cluster.table, work.kind, sequences));
     if (work.forward_again) spend(time_of(cluster.table, EventKind::forward, sequences));
   }
+  if (!rank_.trace().enabled()) return;
   add_event(work.kind, name_of(call.verb), call, work.label, layer_begin_, layer_flops_, layer_marks_);
 }
 
@@ -81,7 +82,6 @@ void Meter::add_event(EventKind kind, const char* name, const Call& call, Label 
                       back::Marks& marks) {
   if (marks.begin != 0) marks.end = rank_.device().mark(back::DeviceLane::compute);
   const back::Marks measured = std::exchange(marks, {});
-  if (!rank_.trace().enabled()) return;
   Event event;
   event.kind = kind;
   event.depth = static_cast<std::uint8_t>(rank_.calls().depth());

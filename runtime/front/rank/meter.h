@@ -45,6 +45,7 @@ class Meter {
   void restart();
 
  private:
+  /// Of a rank that leaves a trace.
   void add_event(EventKind kind, const char* name, const detail::Call& call, Label label, Nanos begin, Flops flops,
                  back::Marks& marks);
   void spend(Nanos time);

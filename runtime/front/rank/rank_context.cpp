@@ -122,7 +122,10 @@ void RankContext::check_endless() {
   const std::int64_t most = options_.endless;
   if (most == 0 || calls_.made() == 0) return;
   const bool leaves_much = trace_.enabled() && trace_.size() > static_cast<std::size_t>(most);
-  if (calls_.made() <= static_cast<std::uint64_t>(most) && !leaves_much) return;
+  if (calls_.made() > static_cast<std::uint64_t>(most) || leaves_much) stop_endless();
+}
+
+void RankContext::stop_endless() {
   endless_ = true;
   const Location at = is_without_lines(calls_) ? Location{} : calls_.latest().front().at;
   throw Error(endless_text(id_, calls_).c_str(), at);

@@ -96,6 +96,9 @@ class RankContext {
   /// @}
 
  private:
+  /// Throws: see check_endless(), which is asked at every call.
+  [[noreturn]] void stop_endless();
+
   const RankOptions& options_;
   int id_;
   std::unique_ptr<back::Device> device_;
