@@ -13,7 +13,7 @@ constexpr const char* kJudging = "## Files that judge";
 constexpr const char* kTable = "shared_diagnosis";  // of which diagnoses there are: it computes and judges nothing
 
 /// "| number | `function`, `function` | `header` |".
-struct Row {
+struct FormulaRow {
   int line = 0;
   bool judges = false;
   std::vector<std::string> functions;
@@ -27,16 +27,17 @@ std::vector<std::string> names_in_code(const std::string& text) {
   return names;
 }
 
-std::vector<Row> rows_of(const std::string& page) {
-  static const std::regex kRow(R"(^\|[^|]*\|([^|]*`[^|]*)\| `([a-z0-9_]+)` \|$)");
-  std::vector<Row> rows;
+std::vector<FormulaRow> formula_rows(const std::string& page) {
+  static const std::regex kFormulaRow(R"(^\|[^|]*\|([^|]*`[^|]*)\| `([a-z0-9_]+)` \|$)");
+  std::vector<FormulaRow> rows;
   bool judges = false;
   int number = 0;
   for (const std::string& line : lines_of(page)) {
     ++number;
     if (starts_with(line, "## ")) judges = starts_with(line, kJudging);
     std::smatch row;
-    if (std::regex_match(line, row, kRow)) rows.push_back({number, judges, names_in_code(row[1].str()), row[2].str()});
+    if (std::regex_match(line, row, kFormulaRow))
+      rows.push_back({number, judges, names_in_code(row[1].str()), row[2].str()});
   }
   return rows;
 }
@@ -60,8 +61,8 @@ std::string stem_of(const std::string& path) {
 
 std::vector<Violation> check_formulas(const Source& page, const std::vector<Source>& headers) {
   std::vector<Violation> violations;
-  std::map<std::string, Row> rows;
-  for (const Row& row : rows_of(page.text)) {
+  std::map<std::string, FormulaRow> rows;
+  for (const FormulaRow& row : formula_rows(page.text)) {
     if (!rows.emplace(row.header, row).second) {
       violations.push_back({page.path, row.line, row.header + ".h has another row"});
     }
@@ -74,7 +75,7 @@ std::vector<Violation> check_formulas(const Source& page, const std::vector<Sour
       violations.push_back({page.path, 1, "has no row for " + name + ".h"});
       continue;
     }
-    const Row& row = found->second;
+    const FormulaRow& row = found->second;
     for (const std::string& function : row.functions) {
       if (!declares(header, function)) {
         violations.push_back({page.path, row.line, name + ".h does not declare " + function});
