@@ -112,7 +112,7 @@ def train(root, steps, folder):
                    check=True, cwd=root, capture_output=True, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"})
     for path in glob.glob(folder + "/*[0-9]"):
         with open(path, encoding="utf-8", errors="replace") as file:
-            if re.search(r"^cmd: \S*/shardlings_train ", file.read(10000), re.MULTILINE):
+            if re.search(r"^cmd:\s+\S*/shardlings_train ", file.read(10000), re.MULTILINE):
                 return Profile(path)
     sys.exit("no process that trains was found")
 
