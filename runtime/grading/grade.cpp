@@ -68,7 +68,8 @@ std::string stamp_of(world::Backend backend, const fs::path& runtime) {
          file_stamp(folder / "libshardlings_nccl.so") + file_stamp(folder / "libshardlings_mpi.so");
 }
 
-/// Everything that a verdict depends on.
+/// Everything that a verdict depends on. How processes are started should change nothing, and is a part of it even so:
+/// who asks for other hosts wants to see whether they work.
 std::string key_of(const Job& job) {
   const build::Toolchain::Puzzle& puzzle = job.toolchain.puzzle(job.id);
   const auto& seed = job.options.seed;
@@ -78,7 +79,7 @@ std::string key_of(const Job& job) {
        file_stamp(puzzle.beside), job.options.jailed ? file_stamp(puzzle.broker) : "",
        std::to_string(job.options.least_tier), fmt::format("{}", fmt::join(job.options.case_names, "\n")),
        seed ? std::to_string(*seed) : "as declared", fmt::format("{}", fmt::join(job.options.set, " ")),
-       stamp_of(job.options.backend, job.toolchain.library)});
+       stamp_of(job.options.backend, job.toolchain.library), job.options.mpi});
 }
 
 void check_case(const cases::Manifest& manifest, const std::string& name) {

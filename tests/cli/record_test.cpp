@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "base/file.h"
 #include "base/sha256.h"
@@ -88,6 +89,71 @@ TEST(Record, ASignedResultCannotBeChanged) {
   ASSERT_NE(at, std::string::npos);
   std::ofstream(shardlings.folder() / "result.json") << std::string(text).replace(at, 15, "\"passed\": true ");
   EXPECT_NE(openssl(check), 0);
+}
+
+/// Its own folder, in which openssl runs.
+class SignedResults : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("openssl version > /dev/null 2>&1") != 0) GTEST_SKIP() << "openssl is not installed here";
+    ASSERT_EQ(openssl("genpkey -algorithm ed25519 -out course.pem"), 0);
+    ASSERT_EQ(openssl("pkey -in course.pem -pubout -out course.pub"), 0);
+  }
+  int openssl(const std::string& words) const {
+    const std::string folder = quoted_for_shell(shardlings_.folder().path());
+    return std::system(("cd " + folder + " && openssl " + words + " > openssl.txt 2>&1").c_str());
+  }
+  /// Graded and signed by the course: NAME.json and NAME.json.sig.
+  json signed_result(const std::string& name, const std::string& file, const std::string& graded_for) const {
+    const std::string text =
+        shardlings_({"grade", "01", shardlings_.folder() / file, "--for", graded_for, "--json", "--trust"}).out;
+    std::ofstream(shardlings_.folder() / (name + ".json")) << text;
+    EXPECT_EQ(openssl("pkeyutl -sign -rawin -inkey course.pem -in " + name + ".json -out " + name + ".json.sig"), 0);
+    return json::parse(text);
+  }
+  bool is_signed(const std::string& result, const std::string& signature) const {
+    return openssl("pkeyutl -verify -rawin -pubin -inkey course.pub -in " + result + " -sigfile " + signature) == 0;
+  }
+
+  Learner shardlings_;
+};
+
+// What is signed can be handed in again, by anybody: it says itself whose it is, of two files that are alike, too.
+TEST_F(SignedResults, OneOfSomebodyElseSaysSo) {
+  shardlings_.solve(kFirst);
+  const std::string file = Learner::file_of(kFirst);
+  const json ada = signed_result("ada", file, "ada, winter 2026");
+  const json ben = signed_result("ben", file, "ben, winter 2026");
+  EXPECT_EQ(ada["file_sha256"], ben["file_sha256"]);
+  EXPECT_EQ(ada["graded_for"], "ada, winter 2026");
+  EXPECT_EQ(ben["graded_for"], "ben, winter 2026");
+  EXPECT_TRUE(is_signed("ada.json", "ada.json.sig"));
+  EXPECT_FALSE(is_signed("ben.json", "ada.json.sig")) << "a signature goes with one result";
+  const std::string text = read_file(shardlings_.folder() / "ada.json").value_or("");
+  shardlings_.folder().write("forged.json", std::regex_replace(text, std::regex("ada, winter"), "ben, winter"));
+  EXPECT_FALSE(is_signed("forged.json", "ada.json.sig"));
+}
+
+TEST_F(SignedResults, OneOfAnotherFileSaysSo) {
+  shardlings_.solve(kFirst);
+  const json right = signed_result("right", Learner::file_of(kFirst), "ada");
+  shardlings_.blunder(kFirst, "padding_counted");
+  const std::string wrong = read_file(shardlings_.folder() / Learner::file_of(kFirst)).value_or("");
+  EXPECT_TRUE(is_signed("right.json", "right.json.sig"));
+  EXPECT_NE(right["file_sha256"], sha256(wrong));
+}
+
+TEST(GradedFor, IsSaidInTheResultAlone) {
+  const Learner shardlings;
+  shardlings.solve(kFirst);
+  const std::string file = shardlings.folder() / Learner::file_of(kFirst);
+  EXPECT_FALSE(result_of(shardlings, {"grade", "01", file, "--json", "--trust"}).contains("graded_for"));
+  const Answer unsaid = shardlings({"grade", "01", file, "--for", "ada", "--trust"});
+  EXPECT_EQ(unsaid.status, 2);
+  EXPECT_THAT(unsaid.err, testing::HasSubstr("--json"));
+  const Answer of_class = shardlings({"grade", shardlings.folder().path(), "--for", "ada", "--trust"});
+  EXPECT_EQ(of_class.status, 2);
+  EXPECT_THAT(of_class.err, testing::HasSubstr("--for is for one file"));
 }
 
 TEST(Records, AreTheBestOfRunsThatPassed) {

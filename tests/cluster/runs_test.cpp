@@ -50,6 +50,18 @@ TEST_F(OverMpi, TheCommandStartsTheProcesses) {
   EXPECT_EQ(json::parse(answer.out)["backend"], "mpi");
 }
 
+// Where the same was graded before, its verdict is shown: but not if other processes are asked for.
+TEST_F(OverMpi, OtherProcessesMakeAnotherRun) {
+  const auto seconds_of = [&](const char* processes) {
+    const Answer answer = shardlings_({"run", "09", "--backend", "mpi", "-n", processes, "--json"});
+    EXPECT_EQ(answer.status, cli::kPassed) << answer.out << answer.err;
+    return json::parse(answer.out)["seconds"].get<double>();
+  };
+  const double of_two = seconds_of("2");
+  EXPECT_EQ(seconds_of("2"), of_two);
+  EXPECT_NE(seconds_of("1"), of_two);
+}
+
 TEST_F(OverMpi, AFileOfHostsWithTooFewSlotsIsWrongUse) {
   shardlings_.folder().write("hosts", "127.0.0.1 slots=2\n");
   const Answer answer = shardlings_({"run", "09", "--backend", "mpi", "-n", "4", "--hostfile", "hosts"});

@@ -1,5 +1,7 @@
 #include "cli/learner/record.h"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -28,15 +30,18 @@ ordered_json counts(const PastAnswers& past) {
 
 }  // namespace
 
-Graded::Graded(const system::Project& project, const std::string& puzzle, const std::string& file)
+Graded::Graded(const system::Project& project, const std::string& puzzle, const std::string& file,
+               std::string graded_for)
     : file_(file.empty() ? project.puzzle_file(puzzle) : file),
       file_sha256_(content_of(file_)),
-      puzzle_sha256_(grader_of(project.puzzle_folder(puzzle))) {}
+      puzzle_sha256_(grader_of(project.puzzle_folder(puzzle))),
+      graded_for_(std::move(graded_for)) {}
 
 std::string Graded::beside(const std::string& verdict, const PuzzleProgress* past) const {
   ordered_json all = ordered_json::parse(verdict);
   all["file_sha256"] = content_of(file_) == file_sha256_ ? ordered_json(file_sha256_) : ordered_json();
   all["puzzle_sha256"] = puzzle_sha256_;
+  if (!graded_for_.empty()) all["graded_for"] = graded_for_;
   if (past != nullptr) {
     all["learner"] = {{"attempts", past->attempts},
                       {"hints", past->hints.size()},

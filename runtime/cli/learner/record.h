@@ -14,17 +14,19 @@ namespace shardlings::cli::learner {
 class Graded {
  public:
   /// `file`: graded as the puzzle of that id; empty: the learner's.
-  Graded(const system::Project& project, const std::string& puzzle, const std::string& file);
+  /// `graded_for`: whose file it is, and for what, in the grader's words; empty: nothing is said of that.
+  Graded(const system::Project& project, const std::string& puzzle, const std::string& file,
+         std::string graded_for = "");
 
   /// The neutral result `verdict` with `file_sha256` (null if the file has changed meanwhile), with `puzzle_sha256` (of
-  /// what grades: puzzle.toml, harness.cpp and grader.cpp) and, of the learner's own file, with `learner` and, once
-  /// something was asked, `explained`. `past`: nullptr where it is not the learner's own. What is said of the learner
-  /// stands in a file of the learner's, who could have written it.
+  /// what grades: puzzle.toml, harness.cpp and grader.cpp), with `graded_for` where something was said, and, of the
+  /// learner's own file, with `learner` and, once something was asked, `explained`. `past`: nullptr where it is not the
+  /// learner's own. What is said of the learner stands in a file of the learner's, who could have written it.
   std::string beside(const std::string& verdict, const PuzzleProgress* past) const;
 
  private:
   std::string file_;
-  std::string file_sha256_, puzzle_sha256_;
+  std::string file_sha256_, puzzle_sha256_, graded_for_;
 };
 
 }  // namespace shardlings::cli::learner

@@ -19,12 +19,13 @@ struct StrangersFile {
 
 /// A class is graded by all cases of its puzzles, and told by one table.
 void check_no_single(const RunOptions& run) {
-  const char* single = !run.case_name.empty()  ? "--case"
-                       : run.seed              ? "--seed"
-                       : !run.feedback.empty() ? "--feedback"
-                       : !run.exports.empty()  ? "--export"
-                       : run.verbose           ? "--verbose"
-                                               : nullptr;
+  const char* single = !run.case_name.empty()    ? "--case"
+                       : run.seed                ? "--seed"
+                       : !run.feedback.empty()   ? "--feedback"
+                       : !run.exports.empty()    ? "--export"
+                       : !run.graded_for.empty() ? "--for"
+                       : run.verbose             ? "--verbose"
+                                                 : nullptr;
   if (single == nullptr) return;
   throw UsageError(fmt::format("{} is for one file, and {} is a folder of submissions.", single, run.puzzle));
 }
@@ -55,6 +56,9 @@ static int grade(const Context& context, const StrangersFile& asked) {
         "--puzzles, --weights, --due, --diff, --roster, --no-bonus, --bom, --out and --jobs are for a folder of "
         "submissions: ./shardlings grade FOLDER");
   }
+  if (!asked.run.graded_for.empty() && !asked.run.json) {
+    throw UsageError("--for is said in the result: ask for it with --json.");
+  }
   RunOptions options = asked.run;
   options.jail = true;
   options.least_tier = least_tier;
@@ -70,6 +74,8 @@ void add_grade(CommandLine& line) {
   verb.positional("FILE", options.run.file, "the file to grade; none for a folder");
   add_grading_options(verb, options.run);
   add_class_options(verb, options.of_class);
+  verb.text("--for", options.run.graded_for,
+            "with --json: whose file it is, and for what, which the result then says as graded_for");
   verb.flag("--trust", options.trust,
             "also where jails have fewer walls than those of tier 1: you answer for the code");
 }

@@ -311,7 +311,7 @@ int run(const Context& context, const RunOptions& asked) {
                          grading::judge::not_judged(puzzle, "the grading has not come to its end"), file, context.out);
   if (options.file.empty()) tell_of_newer_stub(context, puzzle);
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
-  const learner::Graded about(context.project, puzzle.id, options.file);
+  const learner::Graded about(context.project, puzzle.id, options.file, options.graded_for);
   Verdict verdict = graded(context, puzzle, options, choice);
   conceal(verdict, options.hidden);
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);

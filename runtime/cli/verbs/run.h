@@ -31,6 +31,7 @@ struct RunOptions {
   bool jail = false;                       ///< as kJailMeaning says
   int least_tier = 0;                      ///< of the walls of jails (GradeOptions)
   bool json = false;
+  std::string graded_for;            ///< what the result says of whose file it is, and for what; empty: nothing
   std::vector<std::string> exports;  ///< "junit=results.xml"
   bool verbose = false;
   int max_lines = 0;                                 ///< of the screen that it is for (TerminalOptions); 0: no limit
