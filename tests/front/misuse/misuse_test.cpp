@@ -19,8 +19,15 @@ namespace {
 
 using support::WorldKind;
 
+world::Options options_of(const WrongProgram& program, int ranks) {
+  world::Options options = support::options_for(ranks);
+  if (program.deaths != nullptr) options.deaths = program.deaths(ranks);
+  return options;
+}
+
 std::string report_of(const WorldKind& kind, const WrongProgram& program, int ranks, std::uint64_t seed) {
-  const front::RunReport report = kind.run(support::options_for(ranks), {seed, seed == 0 ? 0 : 100}, [&](Rank& rank) {
+  const world::Options options = options_of(program, ranks);
+  const front::RunReport report = kind.run(options, {seed, seed == 0 ? 0 : 100}, [&](Rank& rank) {
     Pauses pause(seed, rank.id());
     program.body(rank, pause);
   });
@@ -92,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(World, Misuse,
 TEST(MisuseOfMany, IsReportedInFewWordsWhereThereAreManyRanks) {
   for (const WrongProgram& program : all_programs()) {
     SCOPED_TRACE(program.name);
-    world::Options options = support::options_for(90);
+    world::Options options = options_of(program, 90);
     options.trace = false;
     use_backend(options, world::Backend::dry);
     const front::RunReport report = world::run(options, [&](Rank& rank) {

@@ -17,7 +17,7 @@ void Pauses::operator()() {
 
 std::vector<WrongProgram> all_programs() {
   std::vector<WrongProgram> all;
-  for (const auto& some : {mismatches(), deadlocks(), desertions(), races(), leaks()}) {
+  for (const auto& some : {mismatches(), deadlocks(), desertions(), races(), leaks(), peer_deaths()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

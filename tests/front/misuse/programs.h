@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "front/clock/death.h"
 #include "shardlings/puzzle.h"
 
 namespace shardlings::misuse {
@@ -29,6 +30,7 @@ struct WrongProgram {
   const char* mistake;  ///< in words
   void (*body)(Rank& rank, Pauses& pause);
   int classic = 0;  ///< 1 to 8: one of the eight mistakes that message-passing libraries are compared by
+  std::vector<front::Death> (*deaths)(int ranks) = nullptr;  ///< of so many ranks; nullptr: nobody dies
 };
 
 std::vector<WrongProgram> mismatches();
@@ -36,6 +38,7 @@ std::vector<WrongProgram> deadlocks();
 std::vector<WrongProgram> desertions();
 std::vector<WrongProgram> races();
 std::vector<WrongProgram> leaks();
+std::vector<WrongProgram> peer_deaths();
 std::vector<WrongProgram> all_programs();
 
 /// A line of the learner's file.

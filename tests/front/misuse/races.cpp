@@ -1,4 +1,5 @@
-// Tensors used while an operation works on them, and work that nobody waits for.
+// Tensors used while an operation works on them, items of the store that several ranks write, and work that nobody
+// waits for.
 #include "front/misuse/programs.h"
 
 namespace shardlings::misuse {
@@ -112,6 +113,23 @@ void updates_what_has_not_come(Rank& rank, Pauses& pause) {
   updated.wait(line(16));
 }
 
+// The rank's number is missing in the item's name.
+void all_write_one_item(Rank& rank, Pauses& pause) {
+  Tensor weights = rank.zeros(1000, Kind::parameter, DType::f32, line(10));
+  pause();
+  rank.store().write("checkpoint", {"weights", 0}, weights, line(11));
+}
+
+// The next owner writes while the write of the one before is under way, which nobody tells it of.
+void writes_before_another_one_has_ended(Rank& rank, Pauses& pause) {
+  Tensor weights = rank.zeros(1000 * (1 + rank.id() % 2), Kind::parameter, DType::f32, line(10));
+  if (rank.id() > 1) return;
+  if (rank.id() == 0) scale(weights, 1, line(12));
+  pause();
+  Work written = rank.store().write_async("checkpoint", {"step"}, weights, {}, line(13));
+  written.wait(line(14));
+}
+
 void forgets_a_copy(Rank& rank, Pauses& pause) {
   Tensor grad = rank.zeros(8, Kind::gradient, DType::f32, line(10));
   Tensor host_grad = rank.host_zeros(8, Kind::gradient, DType::f32, line(11));
@@ -129,7 +147,10 @@ std::vector<WrongProgram> races() {
           {"race_drops", "race", "drops a tensor that is being reduced", drops_what_is_in_flight},
           {"race_to_host", "race", "writes a gradient that goes to the host", writes_what_goes_to_the_host},
           {"race_to_device", "race", "reads weights that come from the host", reads_what_is_not_back},
-          {"race_on_host", "race", "updates on the host without `after`", updates_what_has_not_come}};
+          {"race_on_host", "race", "updates on the host without `after`", updates_what_has_not_come},
+          {"race_store", "race", "all ranks write one item of the store", all_write_one_item},
+          {"race_store_later", "race", "an item is written before another rank's write of it is over",
+           writes_before_another_one_has_ended}};
 }
 
 std::vector<WrongProgram> leaks() {
