@@ -7,10 +7,9 @@
 /// chapter = "3 Data parallel and sharding"
 /// summary = "Replicas that train as one"           # one line
 /// answer_lines = 8                                 # size of the solution's hole
-/// model_use = "sizes"                              # what its programs use of a case's model: "all" (default),
-/// "layers",
-///                                                  # without the model's update, or "sizes" alone: `predict` tells no
-///                                                  # more of it
+/// model_use = "sizes"                              # what its programs use of a case's model: "all" (default);
+///                                                  # "layers", without the model's update; or "sizes" alone:
+///                                                  # `predict` tells no more of it
 /// question = true                                  # its function answers a question about plain data: no ranks, no
 ///                                                  # tensors, no time, and nothing to draw (default false)
 /// host_reads = true                                # its code may read numbers of tensors (default false)
@@ -19,8 +18,7 @@
 /// survivors = true                                 # its code may call rank.survivors(): some of its cases have deaths
 ///                                                  # (default false)
 /// products = ["matmul", "gelu"]                    # what it multiplies itself: words of kProductWords (default:
-/// none).
-///                                                  # grader.cpp bounds those that are no products of matrices
+///                                                  # none). grader.cpp bounds those that are no products of matrices
 /// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case with the size of each axis, or
 ///                                                  # "ranks" for what is left; v: chunks of a pipeline's rank
 /// interleaved = true                               # with v > 1 it wants micro-batches in multiples of pp (default
