@@ -36,7 +36,7 @@ struct NamedItem {
   int first, second;
 };
 
-Request to_write(detail::Port* port, const NamedItem& item, ConstView data, std::uint64_t after, Location at) {
+Request to_write(Port* port, const NamedItem& item, ConstView data, std::uint64_t after, Location at) {
   return Request(
       port_of_store(port, at),
       args::store_write{
@@ -44,7 +44,7 @@ Request to_write(detail::Port* port, const NamedItem& item, ConstView data, std:
       at);
 }
 
-Request to_read(detail::Port* port, const NamedItem& item, Count first, View data, Location at) {
+Request to_read(Port* port, const NamedItem& item, Count first, View data, Location at) {
   return Request(
       port_of_store(port, at),
       args::store_read{
@@ -54,7 +54,7 @@ Request to_read(detail::Port* port, const NamedItem& item, Count first, View dat
 
 /// What is known of an item: its size, or its number.
 template <class Args>
-Count known_of(detail::Port* port, const NamedItem& item, Location at) {
+Count known_of(Port* port, const NamedItem& item, Location at) {
   Request request(port_of_store(port, at), Args{.item = item.name.c_str(), .first = item.first, .second = item.second},
                   at);
   return static_cast<Count>(request.send().id);

@@ -114,7 +114,7 @@ const std::vector<Rule>& rules() {
           {"runtime/case/", kBottom + kCaseData + Names{"case/"}, "a case is data that both sides of a run read"},
           {"runtime/submission/",
            kBottom + Names{"submission/", "boundary/", "case/", "world/", "front/", "model/", "api/access.h",
-                           "api/rank_model.h", "api/harness_calls.h"},
+                           "api/rank_model.h", "api/harness_calls.h", "back/transport/progress.h"},
            "what serves a learner's function knows nothing of the judge"},
           {"runtime/submission/wire/", kBottom + kReport + kBoundaryData + Names{"submission/wire/"},
            "what a submission leaves behind is data"},

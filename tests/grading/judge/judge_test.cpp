@@ -149,7 +149,6 @@ TEST_F(JudgeTest, RefusesTheStoreWherePuzzlesHaveNoNeedOfIt) {
     const verdict::CheckVerdict refused = verdict().cases[0].checks[1];
     EXPECT_EQ(refused.passed, false);
     EXPECT_EQ(refused.found, std::string("rank 0 called ") + name + "() once");
-    EXPECT_EQ(refused.where.line, 18);
     manifest_.store = true;
     EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
   }
