@@ -38,7 +38,7 @@ std::string error_in(const std::string& line, const system::Project& project) {
 /// "FAILED: graders/grader_09_data_parallel".
 std::optional<BuildFailure> part_in(const std::string& line) {
   for (const std::string part : {"harness", "grader"}) {
-    for (const std::string before : {"CMakeFiles/", "graders/"}) {
+    for (const char before : {'/', ' '}) {
       const std::string words = before + part + '_';
       const std::size_t at = line.find(words);
       if (at == std::string::npos) continue;
