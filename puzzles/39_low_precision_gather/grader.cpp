@@ -133,7 +133,7 @@ bool right_gradient(CheckContext& check, int step, const MixedStep& expected) {
   if (is_far_off(found, expected)) return elements();
   const Formula<Count> noise = named("what roundings to bf16 do here", expected.noise);
   return check.at_most("distance of the gradient from that of scale x code, over its length",
-                       distance<double>(found, right), 2 * noise, "ten-thousandths") &&
+                       distance<double>(found, right) / kNoiseStep * kNoiseStep, 2 * noise, "ten-thousandths") &&
          elements();
 }
 

@@ -11,9 +11,6 @@ namespace shardlings::grading::formulas {
 namespace {
 
 constexpr double kRoundingTo16Bits = 0x1p-9;
-/// In ten-thousandths. Another machine may round a few numbers to the other side: with steps as fine as that a budget
-/// would be one more there.
-constexpr Count kNoiseStep = 15;
 
 template <class Real>
 reference::LayersOf<Real> zeros_as(const reference::Layers& layers) {
