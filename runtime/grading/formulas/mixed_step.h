@@ -24,8 +24,8 @@ struct MixedGradient {
 template <class Real>
 MixedGradient<Real> mixed_gradient(const cases::Case& kase, const reference::Layers& weights, std::uint64_t shake = 0);
 
-/// In ten-thousandths. Another machine may round a few numbers to the other side, and has a distance that is one more or
-/// less then: what is written down of distances goes in steps of this many.
+/// In ten-thousandths. Another machine may round a few numbers to the other side, and has a distance that is one more
+/// or less then: what is written down of distances goes in steps of this many.
 inline constexpr Count kNoiseStep = 15;
 
 /// A step in double precision, and how far careful computations may be from it: tolerances are those of
