@@ -23,8 +23,8 @@ struct Options : front::RankOptions {
   std::function<std::unique_ptr<back::Fabric>()> make_fabric;
   /// Where what is stored outlives the process. Left empty: nowhere, as with every command; files are made of the runs
   /// of tests/puzzles/killed_runs_test.cpp. What `./shardlings train` goes on from is its own: train/checkpoint.h.
-  /// Not for runs in which ranks die: what is kept is kept at once, and a death that is known only later would have torn
-  /// it.
+  /// Not for runs in which ranks die: what is kept is kept at once, and a death that is known only later would have
+  /// torn it.
   std::function<std::unique_ptr<back::Store>()> make_store;
   /// Of this process, where the ranks are spread over several: then run() is for all of them together, as
   /// run_in_processes() says (process_world.h), with threads and a fabric between processes, whatever make_engine and

@@ -1,7 +1,7 @@
 /// \file
-/// What graders of fully sharded training (FSDP) have in common: layers are units whose weights are gathered for forward
-/// and for backward, one ahead, and whose gradients are scattered while the next one is computed. How they name what is
-/// wrong with memory and time.
+/// What graders of fully sharded training (FSDP) have in common: layers are units whose weights are gathered for
+/// forward and for backward, one ahead, and whose gradients are scattered while the next one is computed. How they name
+/// what is wrong with memory and time.
 ///
 /// Diagnoses (the puzzle's manifest has the sentences):
 ///

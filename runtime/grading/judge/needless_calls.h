@@ -41,8 +41,8 @@ void refuse_products(CheckContext& check, const std::vector<cases::Product>& all
 void bound_products(CheckContext& check, const std::vector<cases::Product>& allowed);
 
 /// Fails a check that has passed if all ranks together have added and scaled more than layers and products of matrices
-/// have computed: in sums alone a product can be made, too, as beside a number that is huge another one is rounded away.
-/// That takes some hundred times what the product itself takes; right programs add less than half as much as they
+/// have computed: in sums alone a product can be made, too, as beside a number that is huge another one is rounded
+/// away. That takes some hundred times what the product itself takes; right programs add less than half as much as they
 /// multiply. Where nothing was multiplied, and nothing is listed that multiplies matrices, a puzzle is about sums.
 void bound_sums(CheckContext& check, const std::vector<cases::Product>& allowed);
 
