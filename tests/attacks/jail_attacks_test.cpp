@@ -78,16 +78,31 @@ bool is_solved(const wire::Result& result, const cases::Case& kase) {
          data->second.conflict.empty() && data->second.values == sum;
 }
 
-/// Far above the second at which a jail that ignores the end of its processor time is killed, also on an idle machine.
-constexpr double kWallSeconds = 15;
-/// For what waits without end.
-constexpr double kShortWallSeconds = 2;
+struct Seconds {
+  int processor = 1;
+  /// Far above the second at which a jail that ignores the end of its processor time is killed, on an idle machine,
+  /// too.
+  double wall = 15;
+};
 
-wire::Result run_attack(const std::string& jail, const cases::Case& kase, double wall_seconds = kWallSeconds,
+bool is_one_of(const std::string& words, const std::string& word) {
+  return ("/" + words + "/").find("/" + word + "/") != std::string::npos;
+}
+
+/// Of an attack whose run may end so.
+Seconds seconds_until(const std::string& endings) {
+  Seconds seconds;
+  if (is_one_of(endings, "wall_limit")) seconds.wall = 2;  // it may wait without end
+  // Memory that a machine has not used yet may take a second of processor time to be filled.
+  if (endings == "memory_limit") seconds.processor = 10;
+  return seconds;
+}
+
+wire::Result run_attack(const std::string& jail, const cases::Case& kase, Seconds seconds = {},
                         const std::string& build_folder = SHARDLINGS_TEST_BUILD) {
   run::ProcessLimits limits = run::default_limits(kase.ranks);
-  limits.cpu_seconds = 1;
-  limits.wall_seconds = wall_seconds;
+  limits.cpu_seconds = seconds.processor;
+  limits.wall_seconds = seconds.wall;
   limits.output_bytes = 1 << 20;
   const std::string broker = build::load_toolchain(build_folder).puzzle(kase.puzzle).broker;
   return run::run_case({broker, jail}, kase, limits);
@@ -111,10 +126,6 @@ std::string left_behind() {
 
 std::size_t open_files() {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
-}
-
-bool is_one_of(const std::string& words, const std::string& word) {
-  return ("/" + words + "/").find("/" + word + "/") != std::string::npos;
 }
 
 /// Whether the wall of that name stood in the run. Those that are not walls of a jail's stand always.
@@ -161,8 +172,7 @@ TEST_P(JailAttacks, AreStoppedByTheirWall) {
   const AttackPrograms::Program program = Surroundings::get().programs().of(attack);
   ASSERT_NE(program.path, "") << program.log;
   const cases::Case kase = case_of(program.index);
-  const wire::Result result =
-      run_attack(program.path, kase, is_one_of(attack.walls[1], "wall_limit") ? kShortWallSeconds : kWallSeconds);
+  const wire::Result result = run_attack(program.path, kase, seconds_until(attack.walls[1]));
   const std::string said = result.explanation + "\n" + result.stdout_text.substr(0, 4000);
   const bool has_no_text = attack.walls.size() > 3 && attack.walls[3] == "before its first instruction";
   if (!has_no_text) {
@@ -232,7 +242,7 @@ TEST(AttacksOnJails, ForgedAnswersToEveryPuzzleHurtNobody) {
   EXPECT_GE(toolchain.puzzles.size(), 20U);
   for (const auto& [id, programs] : toolchain.puzzles) {
     for (const cases::Case& kase : cases::load_manifest(puzzles + "/" + id, toolchain.clusters).cases) {
-      const wire::Result result = run_attack(forger.path, kase, kWallSeconds, build_folder);
+      const wire::Result result = run_attack(forger.path, kase, {}, build_folder);
       const std::string which = id + ", " + kase.name + ": " + result.explanation;
       EXPECT_THAT(result.stdout_text, HasSubstr("tried constructor")) << which;
       EXPECT_TRUE(is_one_of("finished/failed/cpu_limit/memory_limit", name_of(result.ending)))

@@ -24,14 +24,17 @@ cases::Case two_ranks() {
   return case_of_sum("2 ranks", 6);
 }
 
+/// Memory that a machine has not used yet may take a second of processor time to be filled.
+constexpr int kSecondsToFillMemory = 10;
+
 /// Sanitizers fill the address space, and put data of their own into every object.
 bool is_sanitized() {
   return run::default_limits(1).memory_bytes == 0;
 }
 
-wire::Result run(const std::string& body, const std::string& before = "") {
+wire::Result run(const std::string& body, const std::string& before = "", int cpu_seconds = 1) {
   run::ProcessLimits limits = run::default_limits(2);
-  limits.cpu_seconds = 1;
+  limits.cpu_seconds = cpu_seconds;
   limits.output_bytes = 1 << 20;
   if (limits.memory_bytes > 0) limits.memory_bytes = 200 << 20;
   return run::run_case(SubmissionFolder(body, before).build(), two_ranks(), limits);
@@ -293,7 +296,8 @@ TEST(Endings, TensorsOfAllRanksFillTheMemory) {
   if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more memory than any limit: needs a build without";
   const wire::Result result =
       run("  std::vector<Tensor> all;\n"
-          "  for (int i = 0; i < 20; ++i) all.push_back(rank.zeros(Count{5} << 20, Kind::gradient));");
+          "  for (int i = 0; i < 20; ++i) all.push_back(rank.zeros(Count{5} << 20, Kind::gradient));",
+          "", kSecondsToFillMemory);
   ASSERT_EQ(result.ending, wire::Ending::failed) << result.explanation;
   EXPECT_EQ(result.report.failure->kind, front::FailureKind::out_of_memory);
   EXPECT_THAT(result.explanation, testing::ContainsRegex("puzzle.cpp:12: out of memory on rank [01]: 20 MiB"));
@@ -325,7 +329,8 @@ TEST(Endings, WhatFillsTheMemoryIsToldByWhatTensorsHadOfIt) {
 
 TEST(Endings, MemoryHog) {
   if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more memory than any limit: needs a build without";
-  const wire::Result result = run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(4 << 20);");
+  const wire::Result result =
+      run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(4 << 20);", "", kSecondsToFillMemory);
   EXPECT_EQ(result.ending, wire::Ending::memory_limit);
   if (in_jails()) {
     EXPECT_THAT(result.explanation, HasSubstr("The code of each rank may use 512 MiB, and its tensors do not count."));
