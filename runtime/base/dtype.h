@@ -13,8 +13,10 @@ namespace shardlings {
 
 inline constexpr int kNumDTypes = 5;
 
-/// Of an element of each type, in their order; what is no type counts as f32.
+/// Of an element of each type, in their order. A power of two, and so a look-up without a branch: what is no type has
+/// any of these sizes.
 inline constexpr std::uint8_t kSizesOf[8] = {4, 2, 4, 1, 1, 4, 4, 4};
+static_assert(kNumDTypes == 5, "a new type needs its size above");
 
 /// A look into a table: asked for with each argument of each operation.
 constexpr std::int64_t size_of(DType dtype) {

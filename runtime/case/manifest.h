@@ -14,9 +14,10 @@
 ///                                                  # tensors, no time, and nothing to draw (default false)
 /// host_reads = true                                # its code may read numbers of tensors (default false)
 /// barriers = true                                  # its code may call barriers: what it orders is no data of tensors
-/// store = true                                     # its code may use rank.store()
-/// survivors = true                                 # its code may call rank.survivors(): some of its cases have deaths
 ///                                                  # (default false)
+/// store = true                                     # its code may use rank.store() (default false)
+/// survivors = true                                 # its code may call rank.survivors(), since some of its cases have
+///                                                  # deaths (default false)
 /// products = ["matmul", "gelu"]                    # what it multiplies itself: words of kProductWords (default:
 ///                                                  # none). grader.cpp bounds those that are no products of matrices
 /// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case with the size of each axis, or

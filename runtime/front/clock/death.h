@@ -13,8 +13,10 @@ namespace shardlings::front {
 struct Death {
   int rank = 0;
   std::optional<Nanos> at{};  ///< at this time
-  int call = 0;               ///< instead of its call of this number, from 1, calls of the harness included; 0: not so
-  int write = 0;              ///< in the middle of its write to the store of this number, from 1; 0: not so
+  /// Instead of its call of this number, from 1; 0: not so. Calls of the harness have numbers, too. Those that are
+  /// `uncounted` in api/verbs.def have none.
+  int call = 0;
+  int write = 0;  ///< in the middle of its write to the store of this number, from 1; 0: not so
   bool operator==(const Death&) const = default;
 };
 

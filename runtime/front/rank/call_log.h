@@ -68,7 +68,7 @@ class CallLog {
 
   BlackBoxEntry* entry_;
   std::uint64_t order_ = 0;
-  std::uint64_t noted_ = 0;  ///< of the learner's code
+  std::uint64_t noted_ = 0;  ///< that have a place
   std::uint64_t unplaced_ = 0;
   int depth_ = 0;
   const char* composite_ = "";  ///< the learner's call, while depth_ > 0

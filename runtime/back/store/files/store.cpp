@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include "base/file.h"
@@ -18,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kItems = "items";  ///< begins the names of what links lead to, which no folder of the store has
+/// Begins the names of what links lead to. No folder of the store has a dot in its name.
+constexpr std::string_view kItems = "items.";
 
 class FilesStore final : public Store {
  public:
@@ -63,11 +65,10 @@ class FilesStore final : public Store {
            name.find_first_not_of("0123456789.", std::min(name.find('.'), name.size())) == std::string::npos;
   }
 
-  /// Of a folder that this class has made, and not one of its user's whose name begins so: "items.12".
+  /// Of a folder that this class has made: "items.12".
   static bool is_own(const std::string& name) {
-    const std::string begin = std::string(kItems) + ".";
-    return name.starts_with(begin) && name.size() > begin.size() &&
-           name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
+    return name.starts_with(kItems) && name.size() > kItems.size() &&
+           name.find_first_not_of("0123456789", kItems.size()) == std::string::npos;
   }
 
   /// That of the file system, made if need be.
@@ -76,7 +77,7 @@ class FilesStore final : public Store {
     if (!fs::is_symlink(link)) {
       fs::path items;
       do {
-        items = fmt::format("{}.{}", kItems, next_++);
+        items = fmt::format("{}{}", kItems, next_++);
       } while (!fs::create_directory(root_ / items));
       fs::create_directory_symlink(items, link);
     }
