@@ -215,6 +215,21 @@ TEST_P(StoreOfRanks, GoesOnWithWritesThatNobodyWaitsFor) {
   EXPECT_THAT(published(report, 0, "y"), ElementsAre(1, 2));
 }
 
+// A program may catch that and write again: that is one write.
+TEST_P(StoreOfRanks, CountsNoWriteThatItRefuses) {
+  const int ranks = least(2);
+  const RunReport report = run_with(ranks, {{ranks - 1, {}, 3}}, [](Rank& rank) {
+    begin_measured(rank);
+    Tensor x = load(rank, {1}), kept = load(rank, {1, 2});  // calls 1 and 2
+    Work revoked = rank.world().all_reduce_async(x, ReduceOp::sum);
+    EXPECT_THROW(rank.world().barrier(), PeerFailed);
+    EXPECT_THROW(rank.store().write_async("f", {"x", rank.id()}, kept, revoked), PeerFailed);
+    rank.store().write("f", {"x", rank.id()}, kept);
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+  EXPECT_EQ(report.ranks[0].counters.store[0], (front::Copies{1, Bytes(8)}));
+}
+
 TEST_P(StoreOfRanks, HasWhatWasGivenFromTheBeginning) {
   const int ranks = least(1);
   const RunReport report = run(ranks, [](Rank& rank) {

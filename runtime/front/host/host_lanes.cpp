@@ -248,7 +248,6 @@ void HostLanes::check_comes_after(const Call& call) const {
 }
 
 Reply HostLanes::access(const Call& call, StoreJob job) {
-  check_comes_after(call);
   const auto operation = begin(call, Lane::store, {});
   operation->uses = std::move(job.uses);
   operation->label = job.label;

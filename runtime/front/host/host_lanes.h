@@ -49,7 +49,10 @@ class HostLanes {
   /// Comes after the Work `id`.
   detail::Reply compute(const detail::Call& call, const HostJob& job);
 
-  /// On the store's lane. Comes after the Work `id`, which waits for no other rank: else it throws.
+  /// Throws if the Work `id` waits for other ranks, or was revoked: nothing of the store's can come after it. Asked
+  /// before anything is counted, since a program may catch PeerFailed and go on.
+  void check_comes_after(const detail::Call& call) const;
+  /// On the store's lane. Comes after the Work `id`, which check_comes_after() has let through.
   detail::Reply access(const detail::Call& call, StoreJob job);
 
   /// The Work and what it comes after, as far as nobody has waited for it.
@@ -62,7 +65,6 @@ class HostLanes {
 
   std::shared_ptr<HostOperation> begin(const detail::Call& call, Lane lane, const back::Kernel& kernel);
   detail::Reply start(const detail::Call& call, std::shared_ptr<HostOperation> operation);
-  void check_comes_after(const detail::Call& call) const;
 
   RankContext& rank_;
   RankMemory& memory_;

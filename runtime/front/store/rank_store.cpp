@@ -93,6 +93,7 @@ Reply RankStore::write(const Call& call) {
   const std::vector<std::uint64_t> before = lanes_.chain(call.id);
   const Operand data = memory_.find(call, {given.data.index, false, before, call.blocking == 0});
   if (!data) rank_.invalid(call, "store.write: `data` is empty (moved from, or never allocated)");
+  lanes_.check_comes_after(call);
   const Bytes size = rank_.costs().weight(data.size(), data.dtype(), data.kind);
   Copies& written = counted(StoreAccess::write);
   ++written.calls;
@@ -153,6 +154,7 @@ Reply RankStore::read(const Call& call) {
   if (!data) rank_.invalid(call, "store.read: `data` is empty (moved from, or never allocated)");
   const ItemState found = look(call, name);
   check_read(call, name, found, {given.from, given.from + data.size()}, data.dtype());
+  lanes_.check_comes_after(call);
   if (found.content.bytes && data.size() > 0) {
     const std::byte* from = found.content.bytes->data() + given.from * size_of(data.dtype());
     rank_.device().upload(data.data, from, data.bytes());
