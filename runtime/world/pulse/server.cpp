@@ -19,8 +19,9 @@ namespace {
 
 using ServerClock = std::chrono::steady_clock;
 
-/// The port is open to everybody. So many may be connected that have not said who they are; others wait.
-constexpr std::size_t kMostStrangers = 1024;
+/// The port is open to everybody. So many may be connected that have not said who they are; others wait. Far fewer than
+/// a process may have descriptors: the judge needs some.
+constexpr std::size_t kMostStrangers = 64;
 
 }  // namespace
 
