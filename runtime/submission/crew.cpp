@@ -62,9 +62,9 @@ Task task_in(const std::string& bytes) {
 /// While it lives, what is printed goes to the case's file. Where that is not to be had, it goes on to mpirun.
 class Printing {
  public:
-  explicit Printing(const Task& task) {
-    const Descriptor output(
-        task.file.machine == this_machine() ? open(task.output.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC) : -1);
+  /// The path is the supervisor's, as that of its file is.
+  Printing(const Task& task, const NotesFile& file) {
+    const Descriptor output(file.is_supervisors() ? open(task.output.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC) : -1);
     if (output.get() < 0) return;
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
       kept_[stream - 1].reset(fcntl(stream, F_DUPFD_CLOEXEC, 3));
@@ -99,7 +99,7 @@ void serve(const Task& task, const back::Progress& progress, CrewPulse& pulse,
   NotesFile file(task.file, pulse, progress);
   forget_machine_faults();
   limit_time(task.cpu_seconds);
-  const Printing printing(task);
+  const Printing printing(task, file);
   run_case(file.mapped());
 }
 
@@ -120,7 +120,7 @@ int serve_cases(world::Backend backend, const std::function<void(wire::MappedFil
     world::use_backend(options, backend);
     serve_all(*options.progress, pulse, run_case);
   } catch (const std::bad_alloc&) {
-    throw;  // noted in the file of the case: it may be the program's own doing
+    throw;  // noted in the file of the case, if one was under way: it may be the program's own doing
   } catch (const std::exception& error) {
     pulse.tell_fault(error.what());
     throw;

@@ -92,8 +92,9 @@ void CrewPulse::tell_fault(const std::string& why) {
 
 std::string CrewPulse::say() {
   const MutexLock lock(mutex_);
-  wire::ProcessWords words{
-      .host = host_, .pid = getpid(), .first = 0, .crash = {}, .box = {}, .exhausted = 0, .fault = {}};
+  wire::ProcessWords words;
+  words.host = host_;
+  words.pid = getpid();
   if (file_ != nullptr) words = wire::words_of(host_, *file_, first_, ranks_);
   if (words.fault.empty()) words.fault = fault_;
   return wire::pack_words(words);

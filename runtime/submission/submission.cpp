@@ -74,6 +74,13 @@ struct Run {
     options.poison_empty = true;
     options.endless = capabilities_of(backend).computes ? kEndless : kEndlessSimulated;
     options.black_box = &box;
+    options.on_fault = [this](const back::Fault& fault) {
+      if (fault.no_memory) {
+        file.header().note_exhausted(wire::FileHeader::kExhausted);
+      } else {
+        file.header().note_fault(fault.what);
+      }
+    };
     use_backend(options, backend);
   }
   /// Of several processes the first one has it.
@@ -102,10 +109,10 @@ void run_harness(Rank& rank, const Run& run) {
     }
     run.harness(of_rank);
   } catch (const boundary::NoMemoryInJail&) {
-    run.file.header().exhausted = wire::FileHeader::kJailExhausted;
+    run.file.header().note_exhausted(wire::FileHeader::kJailExhausted);
     throw;
   } catch (const std::bad_alloc&) {
-    run.file.header().exhausted = wire::FileHeader::kExhausted;
+    run.file.header().note_exhausted(wire::FileHeader::kExhausted);
     throw;
   }
 }
@@ -168,7 +175,7 @@ int run_or_tell(wire::MappedFile& file, world::Backend backend, HarnessFunction 
   }
   return 0;
 } catch (const std::bad_alloc&) {
-  file.header().exhausted = wire::FileHeader::kExhausted;
+  file.header().note_exhausted(wire::FileHeader::kExhausted);
   throw;
 } catch (const std::exception& error) {
   file.header().note_fault(error.what());

@@ -17,7 +17,7 @@ namespace {
 /// A file like the supervisor's, of this process alone.
 int file_of_its_own(const SupervisorsFile& like) {
   Descriptor file(memfd_create("shardlings", MFD_CLOEXEC));
-  if (file.get() < 0 || !wire::write_case(file.get(), like.text, static_cast<std::size_t>(like.ranks))) {
+  if (file.get() < 0 || !wire::write_case(file.get(), like.text, static_cast<std::size_t>(like.ranks), like.number)) {
     throw std::runtime_error("there is no room for a case in memory");
   }
   return file.release();
@@ -38,30 +38,30 @@ SupervisorsFile supervisors_file(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (file.get() < 0) return {};
   wire::MappedFile mapped(file.get());
-  return {path, this_machine(), std::string(mapped.case_text()), mapped.black_box().ranks};
+  return {path, this_machine(), std::string(mapped.case_text()), mapped.black_box().ranks, mapped.header().number};
 }
 
 std::string to_bytes(const SupervisorsFile& file) {
   front::remote::Writer writer;
-  writer << file.path << file.machine << file.text << file.ranks;
+  writer << file.path << file.machine << file.text << file.ranks << file.number;
   return writer.bytes();
 }
 
 SupervisorsFile file_from(const std::string& bytes) {
   front::remote::Reader reader(bytes);
   SupervisorsFile file;
-  reader >> file.path >> file.machine >> file.text >> file.ranks;
+  reader >> file.path >> file.machine >> file.text >> file.ranks >> file.number;
   return file;
 }
 
 NotesFile::NotesFile(const SupervisorsFile& of, CrewPulse& pulse, const back::Progress& progress) : pulse_(pulse) {
-  const bool is_supervisors = opens(of);
-  if (!is_supervisors) {
+  is_supervisors_ = opens(of);
+  if (!is_supervisors_) {
     descriptor_.reset(file_of_its_own(of));
     mapped_.emplace(descriptor_.get());
   }
   mapped_->header().hello = wire::FileHeader::kHello;
-  if (is_supervisors) return;
+  if (is_supervisors_) return;
   const Range ranks = world::ranks_of_process(of.ranks, progress.processes(), progress.process());
   pulse_.tell_of(*mapped_, static_cast<int>(ranks.begin), static_cast<int>(ranks.size()));
 }

@@ -3,6 +3,7 @@
 /// it is to be had, and else one of its own, of which the pulse tells.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,7 @@ struct SupervisorsFile {
   std::string machine;  ///< whose path that is
   std::string text;     ///< of the case
   int ranks = 0;
+  std::uint64_t number = 0;  ///< of the case (wire/memory_file.h)
 };
 /// The file at a path of this machine, or none if it cannot be opened.
 SupervisorsFile supervisors_file(const std::string& path);
@@ -40,11 +42,14 @@ class NotesFile {
   NotesFile& operator=(const NotesFile&) = delete;
 
   wire::MappedFile& mapped() { return *mapped_; }
+  /// Whether it is the supervisor's, whose descriptors this process can reach then.
+  bool is_supervisors() const { return is_supervisors_; }
 
  private:
   bool opens(const SupervisorsFile& of);
 
   CrewPulse& pulse_;
+  bool is_supervisors_ = false;
   Descriptor descriptor_;
   std::optional<wire::MappedFile> mapped_;
 };

@@ -31,7 +31,7 @@ namespace {
 enum class Word : std::uint8_t {
   report,  ///< to process 0: a rank, and its report
   done,    ///< to process 0: that was all of this process, its number, and the machine fault that it has had
-  fault,   ///< to process 0: the run cannot go on, and why; that is no rank's doing
+  fault,   ///< to process 0: the run cannot go on, why, and whether that is for want of memory; no call has failed
   closed   ///< from process 0: it has everything, and the next run may begin
 };
 
@@ -87,7 +87,7 @@ class ProcessRun {
     explicit Listening(ProcessRun& run) : run_(run) {
       run_.progress_.on(back::Channel::world, [this](int, std::string_view message) { run_.hear(message); });
       run_.progress_.on(back::Channel::gone, [this](int, std::string_view message) { run_.hear_gone(message); });
-      run_.progress_.on_fault([this](const std::string& what) { run_.tell_fault(what); });
+      run_.progress_.on_fault([this](const back::Fault& fault) { run_.tell_fault(fault); });
     }
     ~Listening() {
       run_.progress_.on_fault({});
@@ -153,9 +153,9 @@ class ProcessRun {
   }
 
   /// Nobody has called what has failed, so it is the first process that ends the run.
-  void tell_fault(const std::string& what) {
+  void tell_fault(const back::Fault& fault) {
     Writer message;
-    message << Word::fault << what;
+    message << Word::fault << fault.what << fault.no_memory;
     progress_.send(0, back::Channel::world, message.bytes());
   }
 
@@ -167,7 +167,7 @@ class ProcessRun {
         done_.at(static_cast<std::size_t>(message.get<int>())) = true;
         return note_machine_fault(message.get<std::string>());
       }
-      case Word::fault: return hear_fault(message.get<std::string>());
+      case Word::fault: return hear_fault(message);
       case Word::closed: closed_ = true; return stop_listening();
     }
   }
@@ -187,9 +187,13 @@ class ProcessRun {
     if (server_ != nullptr) server_->process_gone(process, message.get<std::string>());
   }
 
-  void hear_fault(const std::string& why) {
-    note_machine_fault(why);
-    if (server_ != nullptr) server_->fail(why);
+  /// Where a transfer was broken off, others may wait for the rest of it for ever: so it is told before the run's end.
+  void hear_fault(Reader& message) {
+    back::Fault fault;
+    message >> fault.what >> fault.no_memory;
+    if (!fault.no_memory) note_machine_fault(fault.what);
+    if (options_.on_fault) options_.on_fault(fault);
+    if (server_ != nullptr) server_->fail(fault);
   }
 
   void hear_report(Reader& message) {

@@ -30,6 +30,9 @@ struct Options : front::RankOptions {
   /// run_in_processes() says (process_world.h), with threads and a fabric between processes, whatever make_engine and
   /// make_fabric are. nullptr: all ranks are in this process.
   back::Progress* progress = nullptr;
+  /// With these: told in the first one at once, under the lock of `progress`, why a process cannot go on. The run may
+  /// not come to its end then.
+  std::function<void(const back::Fault& fault)> on_fault;
 };
 
 /// Runs `body` on every rank and reports. Never throws for what the body does.

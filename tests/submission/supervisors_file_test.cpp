@@ -15,7 +15,7 @@ namespace {
 class NotesFileTest : public testing::Test {
  protected:
   NotesFileTest() : supervisors_(memfd_create("case", MFD_CLOEXEC)) {
-    EXPECT_TRUE(wire::write_case(supervisors_.get(), "the case", 3));
+    EXPECT_TRUE(wire::write_case(supervisors_.get(), "the case", 3, 7));
     of_ = supervisors_file(path_of(supervisors_.get()));
   }
   static std::string path_of(int file) { return fmt::format("/proc/{}/fd/{}", getpid(), file); }
@@ -24,9 +24,12 @@ class NotesFileTest : public testing::Test {
     NotesFile notes(of, pulse_, progress_);
     EXPECT_EQ(notes.mapped().case_text(), of.text);
     EXPECT_EQ(notes.mapped().black_box().ranks, of.ranks);
+    EXPECT_EQ(notes.mapped().header().number, 7U);
     notes.mapped().black_box().entries[1].order = 4711;
     wire::MappedFile file(supervisors_.get());
-    return std::exchange(file.black_box().entries[1].order, 0) == 4711;
+    const bool is_noted = std::exchange(file.black_box().entries[1].order, 0) == 4711;
+    EXPECT_EQ(notes.is_supervisors(), is_noted);
+    return is_noted;
   }
 
   Descriptor supervisors_;
@@ -49,7 +52,7 @@ TEST_F(NotesFileTest, IsItsOwnWhereThePathLeadsNowhere) {
 // The same numbers may stand for something else on another machine, or where processes are numbered anew.
 TEST_F(NotesFileTest, IsItsOwnWhereThePathLeadsToSomethingElse) {
   const Descriptor other(memfd_create("other", MFD_CLOEXEC)), empty(memfd_create("empty", MFD_CLOEXEC));
-  ASSERT_TRUE(wire::write_case(other.get(), "another case", 3));
+  ASSERT_TRUE(wire::write_case(other.get(), "another case", 3, 7));
   for (const int file : {other.get(), empty.get()}) {
     of_.path = path_of(file);
     EXPECT_FALSE(is_supervisors(of_));

@@ -84,18 +84,23 @@ TEST(ProcessWorld, ARunWithoutFaultHasNone) {
 }
 
 /// Has no room.
+template <class Error>
 class FullStore final : public back::Store {
  public:
   std::vector<back::KeptItem> load() override { return {}; }
-  void put(const back::KeptItem&) override { throw std::runtime_error("the disk is full"); }
+  void put(const back::KeptItem&) override { throw Error(); }
   void remove(const std::string&, const std::string&) override {}
   void publish(const std::string&, const std::string&) override {}
+};
+
+struct DiskIsFull : std::runtime_error {
+  DiskIsFull() : std::runtime_error("the disk is full") {}
 };
 
 // Nobody waits for an answer to a write, so nobody's call can throw that.
 TEST(ProcessWorld, WhatCannotBeHandledEndsTheRunAndNotTheProcess) {
   Options options = support::options_for(2);
-  options.make_store = [] { return std::make_unique<FullStore>(); };
+  options.make_store = [] { return std::make_unique<FullStore<DiskIsFull>>(); };
   const RunReport report = run_in_two(options, [](Rank& rank) {
     if (rank.id() == 1) rank.store().write_number("f", {"n"}, 1);
     for (;;) rank.world().barrier();
@@ -103,6 +108,24 @@ TEST(ProcessWorld, WhatCannotBeHandledEndsTheRunAndNotTheProcess) {
   ASSERT_TRUE(report.failure);
   EXPECT_THAT(report.failure->message, HasSubstr("what process 1 has said cannot be handled here: the disk is full"));
   EXPECT_THAT(first_machine_fault(), HasSubstr("the disk is full"));
+}
+
+// The program may have used it up: that is told apart from what only the machine can lack.
+TEST(ProcessWorld, NoMemoryForWhatIsHandledIsNoMachineFault) {
+  Options options = support::options_for(2);
+  options.make_store = [] { return std::make_unique<FullStore<std::bad_alloc>>(); };
+  std::vector<back::Fault> told;
+  options.on_fault = [&](const back::Fault& fault) { told.push_back(fault); };
+  const RunReport report = run_in_two(options, [](Rank& rank) {
+    if (rank.id() == 1) rank.store().write_number("f", {"n"}, 1);
+    for (;;) rank.world().barrier();
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_TRUE(report.failure->no_memory);
+  EXPECT_EQ(first_machine_fault(), "");
+  ASSERT_EQ(told.size(), 1U) << "before the run has ended, in the first process";
+  EXPECT_TRUE(told[0].no_memory);
+  EXPECT_EQ(told[0].what, report.failure->message);
 }
 
 // The other process has the learner's code in it.

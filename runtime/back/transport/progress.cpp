@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 
 #include "base/machine_fault.h"
@@ -20,6 +21,10 @@ constexpr std::chrono::microseconds kLongest(500);
 
 std::size_t index(Channel channel) {
   return static_cast<std::size_t>(channel);
+}
+
+Fault fault_of(const std::exception& error, const std::string& what) {
+  return {fmt::format("{}: {}", what, error.what()), dynamic_cast<const std::bad_alloc*>(&error) != nullptr};
 }
 
 }  // namespace
@@ -65,16 +70,16 @@ void Progress::send(int to, Channel channel, std::string_view message) try {
   throw MachineFault(error.what());
 }
 
-void Progress::on_fault(std::function<void(const std::string& what)> told) {
+void Progress::on_fault(std::function<void(const Fault& fault)> told) {
   const MutexLock guard(lock_);
   told_of_fault_ = std::move(told);
-  if (told_of_fault_ && !fault_.empty()) note_fault(std::exchange(fault_, {}));
+  if (told_of_fault_ && fault_) note_fault(*std::exchange(fault_, {}));
 }
 
-void Progress::note_fault(const std::string& what) {
+void Progress::note_fault(const Fault& fault) {
   const auto told = told_of_fault_;  // a copy: it may ask for nothing more
-  if (told) return told(what);
-  if (fault_.empty()) fault_ = what;
+  if (told) return told(fault);
+  if (!fault_) fault_ = fault;
 }
 
 void Progress::deliver(int from, std::string_view text) {
@@ -90,7 +95,7 @@ void Progress::deliver_or_note(int from, std::string_view text) {
   try {
     deliver(from, text);
   } catch (const std::exception& error) {
-    note_fault(fmt::format("what process {} has said cannot be handled here: {}", from, error.what()));
+    note_fault(fault_of(error, fmt::format("what process {} has said cannot be handled here", from)));
   }
 }
 
@@ -98,7 +103,7 @@ bool Progress::poll_transport() {
   try {
     return transport_->poll();
   } catch (const std::exception& error) {
-    note_fault(fmt::format("data cannot be moved: {}", error.what()));
+    note_fault(fault_of(error, "data cannot be moved"));
     return true;
   }
 }

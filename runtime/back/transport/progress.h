@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -36,6 +37,12 @@ enum class Channel : std::uint8_t {
 };
 inline constexpr std::size_t kChannels = 8;
 
+/// Why a process cannot go on.
+struct Fault {
+  std::string what;
+  bool no_memory = false;  ///< std::bad_alloc was thrown: the program may have used up what there is
+};
+
 class Progress {
  public:
   explicit Progress(std::unique_ptr<Transport> transport);
@@ -58,7 +65,7 @@ class Progress {
   /// Told, under the lock, of what was thrown while a message was handled or data were moved: that concerns no call of
   /// the thread that has happened to poll. Such a fault that nobody was told of yet, the first one, is told now. An
   /// empty function: nobody asks any more.
-  void on_fault(std::function<void(const std::string& what)> told);
+  void on_fault(std::function<void(const Fault& fault)> told);
 
   /// Runs `work` under the lock.
   template <class Work>
@@ -112,7 +119,7 @@ class Progress {
   bool poll();
   bool poll_transport();
   void deliver_or_note(int from, std::string_view text);
-  void note_fault(const std::string& what);
+  void note_fault(const Fault& fault);
   void deliver(int from, std::string_view text);
   void pump();
 
@@ -120,8 +127,8 @@ class Progress {
   Mutex lock_;
   std::array<Handler, kChannels> handlers_;
   std::array<std::deque<Message>, kChannels> unheard_;
-  std::function<void(const std::string& what)> told_of_fault_;
-  std::string fault_;  ///< that nobody was told of
+  std::function<void(const Fault& fault)> told_of_fault_;
+  std::optional<Fault> fault_;  ///< that nobody was told of
   std::atomic<std::uint64_t> serial_{0};
   std::string buffer_;
   bool stops_ = false;

@@ -133,9 +133,10 @@ void ControlServer::finish(int rank, const std::optional<Failure>& failure, cons
   control_->finish(rank, failure, last_call, last);
 }
 
-void ControlServer::fail(const std::string& why) {
+void ControlServer::fail(const back::Fault& fault) {
   Failure failure;
-  failure.message = why;
+  failure.message = fault.what;
+  failure.no_memory = fault.no_memory;
   control_->fail(failure);
   answer_all();
 }

@@ -39,8 +39,8 @@ class ControlServer {
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
-  /// For who holds the lock: the run cannot go on, and that is nobody's doing.
-  void fail(const std::string& why);
+  /// For who holds the lock: the run cannot go on, and no call of a rank is the reason.
+  void fail(const back::Fault& fault);
   /// For who holds the lock: a process will say nothing any more, for this reason. That is the failure of those of its
   /// ranks that have not finished. Only transports that see such a thing lead here; MPI does not, and where it is used
   /// the pulse between the processes (world/pulse) ends them all.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -143,7 +144,8 @@ CaseFile::CaseFile(const cases::Case& kase) : CaseFile(to_json(kase), static_cas
 
 CaseFile::CaseFile(const std::string& text, std::size_t ranks)
     : ranks_(ranks), layout_(text.size(), ranks), number_(memfd_create("shardlings", MFD_CLOEXEC)) {
-  good_ = number_ >= 0 && wire::write_case(number_, text, ranks);
+  static std::atomic<std::uint64_t> cases = 0;
+  good_ = number_ >= 0 && wire::write_case(number_, text, ranks, ++cases);
 }
 
 CaseFile::~CaseFile() {

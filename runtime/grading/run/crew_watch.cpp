@@ -86,7 +86,9 @@ void CrewWatch::end_all() {
 void CrewWatch::hear(int process, std::string_view said) try {
   const wire::ProcessWords words = wire::unpack_words(said);
   const MutexLock lock(mutex_);
-  said_[static_cast<std::size_t>(process)] = {words.host, words.pid, 0, {}, {}, 0, {}};
+  wire::ProcessWords& who = said_[static_cast<std::size_t>(process)];
+  who.host = words.host;
+  who.pid = words.pid;
   if (file_) wire::write_words(words, *file_, ranks_);
 } catch (const BadPack&) {
   return;  // it has the learner's code in it, and may say anything

@@ -269,7 +269,9 @@ bool could_not_begin(const Evidence& evidence) {
 
 wire::Ending classify(const Evidence& evidence) {
   if (!evidence.end.started) return wire::Ending::not_started;
-  if (evidence.end.killed == Kill::wall_limit) return wire::Ending::wall_limit;
+  // Of several processes the others may wait for ever for one that could not go on.
+  const bool has_noted_why = !evidence.fault.empty() || evidence.host_memory_exhausted;
+  if (evidence.end.killed == Kill::wall_limit && !has_noted_why) return wire::Ending::wall_limit;
   if (evidence.end.killed == Kill::output_limit || evidence.end.signal == SIGXFSZ) return wire::Ending::output_limit;
   if (!evidence.fault.empty()) return wire::Ending::machine_fault;
   if (!evidence.host_memory_exhausted && is_cpu_limit(evidence)) return wire::Ending::cpu_limit;

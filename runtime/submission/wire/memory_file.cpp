@@ -25,9 +25,10 @@ FileLayout layout_of(int file) {
 
 }  // namespace
 
-bool write_case(int file, std::string_view text, std::size_t ranks) {
+bool write_case(int file, std::string_view text, std::size_t ranks, std::uint64_t number) {
   FileHeader header;
   header.case_size = text.size();
+  header.number = number;
   header.ranks = static_cast<std::uint32_t>(ranks);
   const FileLayout layout(text.size(), ranks);
   const auto write = [&](const void* data, std::size_t size, std::size_t begin) {

@@ -18,7 +18,7 @@
 namespace shardlings::wire {
 
 struct FileHeader {
-  static constexpr std::uint64_t kMagic = 0x34444C5348534800;  ///< also tells the layout's version
+  static constexpr std::uint64_t kMagic = 0x35444C5348534800;  ///< also tells the layout's version
   static constexpr std::uint32_t kHello = 0x48454C4F;
   static constexpr std::uint32_t kEnd = 0x454E4421;
   static constexpr std::uint32_t kExhausted = 0x4D454D21;
@@ -28,6 +28,7 @@ struct FileHeader {
 
   std::uint64_t magic = kMagic;
   std::uint64_t case_size = 0;
+  std::uint64_t number = 0;  ///< of the case among those of its supervisor
   std::uint32_t ranks = 0;
   std::atomic<std::uint32_t> hello{0};      ///< kHello once main() was reached
   std::atomic<std::uint32_t> end{0};        ///< kEnd once the result is complete, and never before
@@ -60,8 +61,8 @@ struct FileLayout {
   }
 };
 
-/// Writes header and case to a file that is empty. False if there is no room.
-bool write_case(int file, std::string_view text, std::size_t ranks);
+/// Writes header and case to a file that is empty. `number`: of the case. False if there is no room.
+bool write_case(int file, std::string_view text, std::size_t ranks, std::uint64_t number);
 
 /// The fixed part of the file (all but the result), mapped and shared.
 class MappedFile {

@@ -27,6 +27,7 @@ std::string pack_words(const ProcessWords& words) {
   Packer packer;
   packer.text(words.host);
   packer.put(words.pid);
+  packer.put(words.number);
   packer.put(words.first);
   packer.text(words.crash);
   packer.text(words.box);
@@ -40,6 +41,7 @@ ProcessWords unpack_words(std::string_view bytes) {
   ProcessWords words;
   words.host = unpacker.text();
   words.pid = unpacker.get<int>();
+  words.number = unpacker.get<std::uint64_t>();
   words.first = unpacker.get<int>();
   words.crash = unpacker.text();
   words.box = unpacker.text();
@@ -49,7 +51,12 @@ ProcessWords unpack_words(std::string_view bytes) {
 }
 
 ProcessWords words_of(const std::string& host, MappedFile& file, int first, int count) {
-  ProcessWords words{host, getpid(), first, std::string(sizeof(boundary::CrashNote), '\0'), {}, 0, {}};
+  ProcessWords words;
+  words.host = host;
+  words.pid = getpid();
+  words.number = file.header().number;
+  words.first = first;
+  words.crash.resize(sizeof(boundary::CrashNote));
   std::memcpy(words.crash.data(), static_cast<const void*>(&file.header().crash), words.crash.size());
   const front::BlackBox box = file.black_box();
   words.box.assign(reinterpret_cast<const char*>(box.entries + first), kEntry * static_cast<std::size_t>(count));
@@ -59,6 +66,8 @@ ProcessWords words_of(const std::string& host, MappedFile& file, int first, int 
 }
 
 void write_words(const ProcessWords& words, MappedFile& file, int ranks) {
+  const bool is_of_a_case = !words.crash.empty();
+  if (is_of_a_case && words.number != file.header().number) return;
   if (!words.fault.empty()) file.header().note_fault(words.fault);
   const std::size_t count = words.box.size() / kEntry;
   const bool fits = words.first >= 0 && words.first <= ranks &&

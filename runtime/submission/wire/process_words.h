@@ -13,10 +13,11 @@ namespace shardlings::wire {
 
 struct ProcessWords {
   std::string host;
-  int pid = 0;        ///< on that host
-  int first = 0;      ///< of its ranks, which are consecutive
-  std::string crash;  ///< the bytes of a CrashNote; empty: the process writes into the supervisor's file itself
-  std::string box;    ///< of a BlackBoxEntry for each of its ranks
+  int pid = 0;               ///< on that host
+  std::uint64_t number = 0;  ///< of the case that all below is about, as in the FileHeader
+  int first = 0;             ///< of its ranks, which are consecutive
+  std::string crash;         ///< the bytes of a CrashNote; empty: the process writes into the supervisor's file itself
+  std::string box;           ///< of a BlackBoxEntry for each of its ranks
   std::uint32_t exhausted = 0;  ///< as in the FileHeader
   std::string fault;            ///< likewise, its text
 };
@@ -29,6 +30,7 @@ ProcessWords unpack_words(std::string_view bytes);
 ProcessWords words_of(const std::string& host, MappedFile& file, int first, int count);
 /// Brings it into the supervisor's file of `ranks` ranks, as far as it fits there: all but the states of the ranks,
 /// which the process with the control plane writes there. Notes of a crash or of a fault that are there already stay.
+/// What is about another case, which is over, is left out.
 void write_words(const ProcessWords& words, MappedFile& file, int ranks);
 
 }  // namespace shardlings::wire

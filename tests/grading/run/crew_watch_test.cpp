@@ -220,5 +220,24 @@ TEST(ProcessWords, WhatDoesNotFitIsNotWritten) {
   EXPECT_THROW(wire::unpack_words("evil"), BadPack);
 }
 
+// A process on another host may speak of a case until it has heard that the case is over.
+TEST(ProcessWords, WhatIsOfTheCaseBeforeIsNotWritten) {
+  const Descriptor descriptor(new_file());
+  wire::MappedFile file(dup(descriptor.get())), own(new_file());
+  own.header().note_exhausted(wire::FileHeader::kExhausted);
+  own.header().note_fault("no threads");
+  own.black_box().entries[0].order = 5;
+  file.header().number = own.header().number + 1;
+  write_words(wire::words_of("ada", own, 0, kRanks), file, kRanks);
+  EXPECT_EQ(file.header().exhausted, 0U);
+  EXPECT_EQ(file.header().fault, 0U);
+  EXPECT_EQ(file.black_box().entries[0].order, 0U);
+  file.header().number = own.header().number;
+  write_words(wire::words_of("ada", own, 0, kRanks), file, kRanks);
+  EXPECT_EQ(file.header().exhausted, wire::FileHeader::kExhausted);
+  EXPECT_STREQ(file.header().fault_text, "no threads");
+  EXPECT_EQ(file.black_box().entries[0].order, 5U);
+}
+
 }  // namespace
 }  // namespace shardlings::grading::run

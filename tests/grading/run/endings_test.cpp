@@ -90,6 +90,26 @@ TEST(Endings, AnAddressIsToldWhereItWasNoted) {
   EXPECT_THAT(result.explanation, HasSubstr("The address was 0x0, where nothing is: an index into an empty vector"));
 }
 
+// Over several processes the others may stand where they wait for the one that could not go on.
+TEST(Endings, WhatWasNotedBeforeTheRunStoodIsTheReason) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.killed = run::Kill::wall_limit;
+  const run::ProcessLimits limits;
+  run::Evidence evidence{.end = end, .limits = limits};
+  evidence.reached_main = true;
+  const auto ending = [&] {
+    wire::Result result;
+    run::describe_ending(evidence, result);
+    return result.ending;
+  };
+  EXPECT_EQ(ending(), wire::Ending::wall_limit);
+  evidence.host_memory_exhausted = true;
+  EXPECT_EQ(ending(), wire::Ending::memory_limit);
+  evidence.fault = "the disk is full";
+  EXPECT_EQ(ending(), wire::Ending::machine_fault);
+}
+
 TEST(Endings, SegmentationFault) {
   const wire::Result result =
       run("  rank.world().barrier();\n  if (rank.id() == 1) *reinterpret_cast<volatile int*>(rank.id()) = 1;");
