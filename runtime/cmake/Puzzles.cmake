@@ -156,9 +156,9 @@ function(shardlings_add_puzzle folder out)
   target_precompile_headers(grader_${id} REUSE_FROM shardlings_grader_headers)
   set_target_properties(grader_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/graders
     BUILD_RPATH "$ORIGIN/../lib")  # where a package has libraries (tests/gpu/package)
-  # Is there when all four are: the first start does not wait for every puzzle (target `first`).
+  # Is there when all is that a run needs: the first start does not wait for any puzzle (target `first`).
   set(built ${CMAKE_BINARY_DIR}/puzzles/${id}.built)
-  add_custom_command(OUTPUT ${built} DEPENDS harness_${id} beside_${id} broker_${id} grader_${id}
+  add_custom_command(OUTPUT ${built} DEPENDS harness_${id} beside_${id} broker_${id} grader_${id} ${needed_by_runs}
     COMMAND ${CMAKE_COMMAND} -E touch ${built} VERBATIM)
   add_custom_target(puzzle_${id} DEPENDS ${built})
   set(${out} "    \"${id}\": {\"harness\": \"$<TARGET_OBJECTS:harness_${id}>\", \"beside\": \"$<TARGET_OBJECTS:beside_${id}>\", \"broker\": \"$<TARGET_FILE:broker_${id}>\", \"grader\": \"$<TARGET_FILE:grader_${id}>\"},\n" PARENT_SCOPE)
@@ -260,16 +260,15 @@ if(TARGET learner)
   endif()
 endif()
 
-# What a learner sees at the very first start. The launcher builds the rest while the first lesson is read.
+# What a learner sees at the very first start: the command shows the first lesson. While that is read the launcher builds
+# the rest, and first of it what runs the first puzzle.
 add_custom_target(first)
-add_dependencies(first shardlings shardlings_submission shardlings_allowed_headers)
-foreach(target shardlings_command shardlings_precompiled)
-  if(TARGET ${target})
-    add_dependencies(first ${target})
-  endif()
-endforeach()
+if(TARGET shardlings_command)
+  add_dependencies(first shardlings_command)
+endif()
+add_custom_target(first_puzzle)
 list(SORT puzzle_targets)
-list(POP_FRONT puzzle_targets first_puzzle)
-if(first_puzzle)
-  add_dependencies(first ${first_puzzle})
+list(POP_FRONT puzzle_targets first_of_all)
+if(first_of_all)
+  add_dependencies(first_puzzle ${first_of_all})
 endif()

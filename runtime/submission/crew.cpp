@@ -18,6 +18,7 @@
 #include "submission/crew_pulse.h"
 #include "submission/supervisors_file.h"
 #include "world/process_world.h"
+#include "world/use_backend.h"
 
 namespace shardlings::submission {
 namespace {

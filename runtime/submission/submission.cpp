@@ -24,7 +24,7 @@
 #include "submission/run_options.h"
 #include "submission/wire/memory_file.h"
 #include "submission/wire/result_pack.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 
 namespace shardlings::submission {
 namespace {

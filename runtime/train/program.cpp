@@ -22,7 +22,7 @@
 #include "submission/supervisors_file.h"
 #include "submission/wire/memory_file.h"
 #include "train/trainer.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 
 namespace shardlings::train {
 namespace {

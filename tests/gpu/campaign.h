@@ -8,6 +8,7 @@
 
 #include "grading/verdict/verdict.h"
 #include "world/backend.h"
+#include "world/machine.h"
 
 namespace shardlings::gpu_tests {
 

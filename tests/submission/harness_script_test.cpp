@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "submission/harness.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 #include "world/world.h"
 
 namespace shardlings::grading {

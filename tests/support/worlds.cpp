@@ -15,7 +15,7 @@
 #include "support/forked_world.h"
 #include "support/jailed_world.h"
 #include "support/test_device.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 #include "world/process_world.h"
 
 namespace shardlings::support {

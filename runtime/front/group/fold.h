@@ -7,14 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace shardlings::front {
-
-struct Meeting;
 
 class Fold {
  public:
@@ -35,13 +31,10 @@ class Fold {
   /// Two replicas that lie alike on their nodes and both run, so that their counters can be compared; by pairs.
   const std::vector<std::pair<int, int>>& twins() const { return twins_; }
 
-  /// Fills in the colors and keys of a split's members that do not run: they grow by the same number, or by none, from
-  /// each replica to the next. A sentence where those that run do not, so that the others are not known.
-  std::optional<std::string> complete_split(Meeting& split) const;
+  int replica_of(int rank) const { return rank / each_; }
+  int ranks_per_replica() const { return each_; }
 
  private:
-  int replica_of(int rank) const { return rank / each_; }
-
   int replicas_, each_, running_ = 0;
   std::vector<int> instead_;  ///< by replica: which one stands for it
   std::vector<std::pair<int, int>> twins_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "front/group/any_sender.h"
+#include "front/group/folded_split.h"
 #include "front/group/live_situation.h"
 #include "front/group/splitting.h"
 #include "front/group/ticket.h"
@@ -164,7 +165,7 @@ void SharedControl::take_lane(int rank, Meeting* meeting, int member) {
 
 void SharedControl::complete_posting(int rank, Meeting* meeting) {
   if (fold_ != nullptr && !meeting->message && meeting->records.front().signature.kind == back::Collective::split) {
-    if (const auto why = fold_->complete_split(*meeting)) {
+    if (const auto why = complete_split(*fold_, *meeting)) {
       Failure failure;
       failure.message = *why;
       quiescence_.fail(failure);

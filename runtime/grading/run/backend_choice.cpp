@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "grading/run/gpu_probe.h"
+#include "grading/run/machine_json.h"
 #include "grading/run/process.h"
 
 namespace shardlings::grading::run {

@@ -9,6 +9,7 @@
 #include "case/case.h"
 #include "grading/run/mpi_plan.h"
 #include "world/backend.h"
+#include "world/machine.h"
 #include "world/mpi_surroundings.h"
 
 namespace shardlings::grading::run {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "back/kernels/kernels.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 
 namespace shardlings::bench {
 

@@ -13,7 +13,7 @@
 
 #include "back/transport/mpi.h"
 #include "shardlings/puzzle.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 #include "world/world.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "world/backend.h"
+#include "world/use_backend.h"
 #include "world/world.h"
 
 namespace shardlings::front {

@@ -12,7 +12,7 @@
 #include "front/misuse/programs.h"
 #include "support/test_device.h"
 #include "support/worlds.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 
 namespace shardlings::misuse {
 namespace {

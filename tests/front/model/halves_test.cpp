@@ -13,7 +13,7 @@
 #include "model/memory.h"
 #include "model/software_stack.h"
 #include "support/worlds.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 
 namespace shardlings::model_test {
 namespace {

@@ -12,7 +12,7 @@
 #include "api/harness_calls.h"
 #include "front/model/on_model.h"
 #include "support/worlds.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 
 namespace shardlings::model_test {
 namespace {

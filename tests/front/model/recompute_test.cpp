@@ -4,7 +4,7 @@
 #include "front/model/on_model.h"
 #include "model/memory.h"
 #include "support/worlds.h"
-#include "world/backend.h"
+#include "world/use_backend.h"
 
 namespace shardlings::model_test {
 namespace {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <sstream>
 
-#include "grading/run/gpu_probe.h"
+#include "grading/run/machine_json.h"
 #include "support/scripts.h"
 
 namespace shardlings::grading::run {
