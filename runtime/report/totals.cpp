@@ -14,7 +14,9 @@ Totals totals_of(const std::vector<front::Counters>& counters) {
       totals.slowest_rank = static_cast<int>(rank);
     }
     computing += of_rank.busy[static_cast<std::size_t>(front::Lane::compute)];
-    totals.transfer += of_rank.exposed_transfer + of_rank.overlapped_transfer;
+    for (const front::Lane lane : {front::Lane::intra_node, front::Lane::inter_node}) {
+      totals.transfer += of_rank.busy[static_cast<std::size_t>(lane)];
+    }
     totals.overlapped += of_rank.overlapped_transfer;
     const Bytes sent = of_rank.bytes_sent();
     totals.sent_equal = totals.sent_equal && sent == counters[0].bytes_sent();

@@ -16,8 +16,8 @@ struct Totals {
   Nanos end;
   double idle = 0;        ///< share of the ranks' time until `end` in which they did not compute
   bool computes = false;  ///< some rank did, for some time
-  Nanos transfer;         ///< of all ranks, exposed and overlapped
-  Nanos overlapped;
+  Nanos transfer;         ///< of all ranks, whatever the programs did meanwhile
+  Nanos overlapped;       ///< of it, while the programs computed
   Bytes peak;
   int peak_rank = 0;
   int slowest_rank = 0;  ///< ends last; the first of them

@@ -26,7 +26,10 @@ front::Counters counters_of(const front::RankTrace& trace) {
   for (const Event& event : trace.events) {
     counters.end = std::max(counters.end, event.end);
     if (!is_communication(event.kind) && event.kind != EventKind::wait) counters.busy[0] += event.end - event.begin;
-    if (is_communication(event.kind)) counters.overlapped_transfer += event.end - event.begin;
+    if (is_communication(event.kind)) {
+      counters.overlapped_transfer += event.end - event.begin;
+      counters.busy[static_cast<std::size_t>(event.lane)] += event.end - event.begin;
+    }
     if (event.bytes > Bytes(0)) counters.traffic[{back::Collective::all_reduce, "world", {}}].sent += event.bytes;
   }
   for (const front::MemoryPoint& point : trace.memory) {

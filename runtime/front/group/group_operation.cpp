@@ -170,12 +170,13 @@ void GroupOperation::pass_time(Location at) {
   const Nanos now = of_.rank.now();
   const Nanos transfer = end - start;
   const Nanos exposed = std::max(Nanos(0), end - std::max(now, start));
+  const Nanos before = transfer - exposed;  // until the program came to wait for this; it may have waited for others
   Counters& counters = of_.rank.counters();
   counters.waited_for_peers += std::max(Nanos(0), std::min(start, end) - now);
   counters.exposed_transfer += exposed;
-  counters.overlapped_transfer += transfer - exposed;
+  counters.overlapped_transfer += before - of_.rank.standstills().within(start, start + before);
   counters.busy[static_cast<std::size_t>(lane_of(link))] += transfer;
-  of_.rank.advance_to(end);
+  of_.rank.stand_still_until(end);
   if (of_.rank.trace().enabled()) add_events(end, now, at);
 }
 

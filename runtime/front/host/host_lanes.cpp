@@ -125,7 +125,7 @@ void HostLanes::HostOperation::pass_time(Location at) {
   counters.busy[static_cast<std::size_t>(lane)] += duration;
   Nanos& waited = lane == Lane::store ? counters.waited_for_store : counters.waited_for_host;
   waited += std::max(Nanos(0), times_->end - now);
-  rank_.advance_to(times_->end);
+  rank_.stand_still_until(times_->end);
   if (!rank_.trace().enabled()) return;
   Event event = traced();
   event.begin = times_->start;

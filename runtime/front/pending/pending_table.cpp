@@ -28,6 +28,7 @@ Reply PendingTable::start(const Call& call, std::shared_ptr<PendingOperation> pe
   }
   reply.id = next_++;
   mark(*pending, reply.id);
+  rank_.standstills().remember();
   pending_.emplace(reply.id, std::move(pending));
   return reply;
 }
@@ -80,6 +81,18 @@ void PendingTable::finish(std::uint64_t id, Location at) {
   const std::vector<Ref> kept = std::move(pending->kept);
   pending_.erase(found);
   for (const Ref& ref : kept) memory_.free(ref, at);
+  forget_standstills();
+}
+
+void PendingTable::forget_standstills() {
+  Standstills& all = rank_.standstills();
+  if (pending_.empty()) return all.forget_all();
+  if (all.size() <= many_standstills_) return;
+  const auto oldest = std::min_element(pending_.begin(), pending_.end(), [](const auto& a, const auto& b) {
+    return a.second->posted < b.second->posted;
+  });
+  all.forget_before(oldest->second->posted);
+  many_standstills_ = std::max(many_standstills_, 2 * all.size());
 }
 
 Reply PendingTable::keep(const Call& call) {

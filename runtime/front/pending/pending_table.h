@@ -48,6 +48,8 @@ class PendingTable {
   void settle_or_stick(const std::shared_ptr<PendingOperation>& pending);
   void finish(std::uint64_t id, Location at);
   void give_up(PendingOperation& pending, Location at);
+  /// Of when the program stood still, only what is later than the oldest operation under way is of interest.
+  void forget_standstills();
   void mark(const PendingOperation& pending, std::uint64_t work);
   void unmark(const PendingOperation& pending, std::uint64_t work);
 
@@ -56,6 +58,7 @@ class PendingTable {
   std::unordered_map<std::uint64_t, std::shared_ptr<PendingOperation>> pending_;
   std::vector<std::shared_ptr<PendingOperation>> blocking_;  ///< of the call under way
   std::vector<std::shared_ptr<PendingOperation>> stuck_;
+  std::size_t many_standstills_ = 16;  ///< beyond so many it is worth while to look for the oldest operation
   std::uint64_t next_ = 1;
 };
 

@@ -82,6 +82,11 @@ void RankContext::advance_to(Nanos time) {
   if (time > now_) now_ = time;
 }
 
+void RankContext::stand_still_until(Nanos time) {
+  standstills_.note(now_, time);
+  advance_to(time);
+}
+
 void RankContext::wait_for_peers(const detail::Call& call, Nanos until) {
   if (until <= now_) return;
   counters_.waited_for_peers += until - now_;
@@ -93,12 +98,13 @@ void RankContext::wait_for_peers(const detail::Call& call, Nanos until) {
     event.live_after = live_;
     trace_.add(waiting(event, now_, place(call)));
   }
-  now_ = until;
+  stand_still_until(until);
 }
 
 void RankContext::restart() {
   counters_ = {};
   now_ = Nanos(0);
+  standstills_.forget_all();
   endless_ = false;
   trace_.restart();
   if (trace_.enabled()) device_->start_measuring();

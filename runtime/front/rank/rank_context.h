@@ -17,6 +17,7 @@
 #include "front/rank/call_log.h"
 #include "front/rank/doom.h"
 #include "front/rank/options.h"
+#include "front/rank/standstills.h"
 #include "front/rank/texts.h"
 #include "front/trace/counters.h"
 #include "front/trace/shown.h"
@@ -57,6 +58,10 @@ class RankContext {
   /// @{
   Nanos now() const { return now_; }
   void advance_to(Nanos time);
+  /// The program stands still until then, if that is later.
+  void stand_still_until(Nanos time);
+  /// Since the oldest operation under way was started.
+  Standstills& standstills() { return standstills_; }
   /// The program stands still in a call until a time that others decide, if that is later.
   void wait_for_peers(const detail::Call& call, Nanos until);
   /// Time, counters and events begin anew.
@@ -111,6 +116,7 @@ class RankContext {
   Counters counters_;
   Bytes live_;
   Nanos now_;
+  Standstills standstills_;
   std::exception_ptr deferred_;
   std::vector<float> scripted_reads_;
   std::size_t next_scripted_ = 0;

@@ -176,7 +176,7 @@ Reply RankStore::read(const Call& call) {
 void RankStore::pass_latency(const Call& call) {
   const Nanos now = rank_.now(), latency = rank_.costs().store_latency();
   rank_.counters().waited_for_store += latency;
-  rank_.advance_to(now + latency);
+  rank_.stand_still_until(now + latency);
   if (!rank_.trace().enabled()) return;
   Event event;
   event.name = rank_.trace().name(name_of(call.verb));

@@ -63,6 +63,23 @@ TEST(Clock, CollectivesOfOneLaneRunOneAfterAnotherWhateverTheirGroup) {
   EXPECT_EQ(counters(report, 0).end.value(), 4 * kMs);
 }
 
+// Two transfers of 2 ms on one lane, and 1 ms of computing: that much was hidden, in whichever order they are waited for.
+TEST(Clock, WhatGoesOnWhileTheProgramWaitsForSomethingElseIsNotOverlapped) {
+  for (const bool backwards : {false, true}) {
+    const auto report = world::run(world_of(2), [&](Rank& rank) {
+      Tensor a = rank.empty(500'000, Kind::buffer), b = rank.empty(500'000, Kind::buffer);
+      Work first = rank.world().all_reduce_async(a, ReduceOp::sum);
+      Work second = rank.world().all_reduce_async(b, ReduceOp::sum);
+      compute(rank, 1);
+      for (Work* work : backwards ? std::array{&second, &first} : std::array{&first, &second}) work->wait();
+    });
+    ASSERT_RUN_OK(report);
+    EXPECT_EQ(counters(report, 0).end.value(), 4 * kMs);
+    EXPECT_EQ(counters(report, 0).overlapped_transfer.value(), 1 * kMs);
+    EXPECT_EQ(counters(report, 0).busy[static_cast<std::size_t>(front::Lane::intra_node)].value(), 4 * kMs);
+  }
+}
+
 TEST(Clock, OppositeOrderOfTwoGroupsIsADeadlockAsOnOneStream) {
   const auto report = world::run(world_of(2), [](Rank& rank) {
     Group other = rank.world().split(0, rank.id(), "other");
