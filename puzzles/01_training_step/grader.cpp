@@ -275,6 +275,8 @@ SHARDLINGS_PREDICTIONS("perceptron, 4 layers") {
       .unlike(peak - named("one activation", Bytes(layers[peak_layer].input)),
               "One activation is missing: the running backward has the gradient that it was given and one more of that "
               "size, beside the inputs of all layers up to its own and what they have saved.")
+      .unlike(peak + named("one activation", Bytes(layers[peak_layer].input)),
+              "One activation too many: the gradient that backward is given is one of the two that it needs.")
       .unlike(peak - named("weights", Bytes(weights)) - named("batch and loss", Bytes(batch_bytes(kase) + 4)),
               "Weights, batch and loss are missing: they are there all along.")
       .unlike(bytes_at(kase, layers.size() - 1, layers.back().weights),

@@ -70,9 +70,11 @@ class Budget {
     return sum;
   }
   /// The moment with the most bytes: of the first forward pass, of recomputation, or of backward.
-  Moment worst() const {
+  Moment worst() const { return worst(0, segments_.layers); }
+  /// The same of layers begin to end - 1 alone.
+  Moment worst(std::int64_t begin, std::int64_t end) const {
     Moment worst;
-    for (std::int64_t l = 0; l < segments_.layers; ++l) {
+    for (std::int64_t l = begin; l < end; ++l) {
       for (const Moment& moment : moments(l)) {
         if (moment.bytes() >= worst.bytes()) worst = moment;
       }
@@ -351,10 +353,16 @@ SHARDLINGS_PREDICTIONS("8 layers, k = 3") {
   predict.end("time", "When does the step end?", planned_time(kase))
       .unlike(2 * letter.l * letter.f + letter.l * letter.b, "The last segment is not computed again.")
       .unlike(letter.l * (letter.f + letter.b), "That is without computing anything again.");
-  predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", peak)
-      .unlike(without.formula(without.worst()), "That is without checkpoints: all activations are kept.")
-      .unlike(peak + named("output of the segment", Bytes(budget.output(0))),
-              "The output of a segment's last layer is not needed: its gradient is there already.");
+  auto asked = predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", peak)
+                   .unlike(without.formula(without.worst()), "That is without checkpoints: all activations are kept.")
+                   .unlike(peak + named("output of the segment", Bytes(budget.output(0))),
+                           "The output of a segment's last layer is not needed: its gradient is there already.");
+  const Segments segments(kase);
+  for (std::int64_t begin = 0; begin < segments.layers; begin += segments.every) {
+    const Moment moment = budget.worst(begin, std::min(begin + segments.every, segments.layers));
+    if (moment.bytes() == budget.worst().bytes()) continue;
+    asked.unlike(budget.formula(moment), "That is the worst moment of one segment. In another one there is more.");
+  }
 }
 
 SHARDLINGS_PREDICTIONS_AFTER("8 layers, k = 3") {

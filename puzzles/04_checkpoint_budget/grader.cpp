@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -69,10 +70,12 @@ std::string names_of(const CheckpointPlan& plan) {
   return fmt::format("{} {}", layers.size() == 1 ? "layer" : "layers", fmt::join(layers, ", "));
 }
 
-/// Layers are recomputed one after another, in the order of `before`, until the rest fits.
-CheckpointPlan greedy_plan(const PlannedLayers& layers, std::int64_t budget, auto before) {
+/// Layers are recomputed one after another, in the order of `before`, until the rest fits. Equal ones are taken from
+/// below, or from above.
+CheckpointPlan greedy_plan(const PlannedLayers& layers, std::int64_t budget, auto before, bool from_above = false) {
   std::vector<std::size_t> order(layers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  if (from_above) std::reverse(order.begin(), order.end());
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return before(layers[a], layers[b]); });
   CheckpointPlan plan(layers.size(), false);
   for (const std::size_t l : order) {
@@ -94,32 +97,51 @@ bool earlier(const PlannedLayer&, const PlannedLayer&) {
   return false;  // as they stand
 }
 
+/// The cheapest bytes first: of equally cheap ones nothing says which, so both orders are right.
+std::array<CheckpointPlan, 2> simple_plans(const PlannedLayers& layers, std::int64_t budget) {
+  return {greedy_plan(layers, budget, cheaper_byte), greedy_plan(layers, budget, cheaper_byte, true)};
+}
+bool is_simple(const PlannedLayers& layers, std::int64_t budget, const CheckpointPlan& plan) {
+  const auto plans = simple_plans(layers, budget);
+  return std::find(plans.begin(), plans.end(), plan) != plans.end();
+}
+
 /// The operations of the best plan for these layers and this budget, as they cost in truth; none if nothing fits.
 std::optional<std::int64_t> flops_of_best(const Case& kase, const PlannedLayers& layers, std::int64_t budget) {
   const auto plan = best_plan(layers, budget);
   return plan ? std::optional(recomputed_flops(planned_layers(kase), *plan)) : std::nullopt;
 }
 
-/// The same if layers needed other bytes than they do, as `mistake` makes them.
-std::optional<std::int64_t> flops_if(const Case& kase, auto mistake) {
+/// The layers if they needed other bytes than they do, as `mistake` makes them.
+PlannedLayers layers_if(const Case& kase, auto mistake) {
   PlannedLayers layers = planned_layers(kase);
   for (std::size_t l = 0; l < layers.size(); ++l) mistake(layers[l], l + 1 == layers.size());
-  return flops_of_best(kase, layers, kase.integer("budget"));
+  return layers;
+}
+std::optional<std::int64_t> flops_if(const Case& kase, auto mistake) {
+  return flops_of_best(kase, layers_if(kase, mistake), kase.integer("budget"));
 }
 
 /// The same with costs of another micro-batch: b positions and s sequences.
-std::optional<std::int64_t> flops_if_swapped(const Case& kase) {
+PlannedLayers layers_if_swapped(const Case& kase) {
   Case swapped = kase;
   std::swap(swapped.batch, swapped.model.sequence);
-  return flops_of_best(kase, planned_layers(swapped), kase.integer("budget"));
+  return planned_layers(swapped);
 }
 
 /// The same without x[l] while layer l itself goes backward, or without x[0].
-std::optional<std::int64_t> flops_if_input_missing(const Case& kase, bool own) {
+PlannedLayers layers_if_input_missing(const Case& kase, bool own) {
   PlannedLayers layers = planned_layers(kase);
   for (std::size_t l = layers.size() - 1; own && l > 0; --l) layers[l].input = layers[l - 1].input;
   layers.front().input = 0;
-  return flops_of_best(kase, layers, kase.integer("budget"));
+  return layers;
+}
+
+/// Whoever takes the layers for these finds this plan: as the best one, or by the simple order.
+bool is_plan_for(const Case& kase, const PlannedLayers& layers, const CheckpointPlan& plan) {
+  const std::int64_t budget = kase.integer("budget");
+  return flops_of_best(kase, layers, budget) == recomputed_flops(planned_layers(kase), plan) ||
+         is_simple(layers, budget, plan);
 }
 
 /// All second forwards ran before the first backward.
@@ -186,21 +208,20 @@ void diagnose_training(CheckContext& check, const CheckpointPlan& plan) {
 /// The plan needs more than the budget: which bytes has it left out?
 void diagnose_plan(CheckContext& check, const CheckpointPlan& plan) {
   const Case& kase = check.kase();
-  const std::int64_t found = recomputed_flops(planned_layers(kase), plan);
-  if (found == 0) return check.diagnose("nothing_recomputed");
+  if (recomputed_flops(planned_layers(kase), plan) == 0) return check.diagnose("nothing_recomputed");
   const auto end_only = [](PlannedLayer& layer, bool last) {
     if (!last) layer.kept_work = layer.again_work = 0;
   };
   std::vector<const char*> mistakes;
-  if (flops_if(kase, end_only) == found) mistakes.push_back("middle_not_checked");
+  if (is_plan_for(kase, layers_if(kase, end_only), plan)) mistakes.push_back("middle_not_checked");
   const auto no_work = [](PlannedLayer& layer, bool) {
     layer.kept_work = layer.saved;
     layer.again_work = 0;
   };
-  if (flops_if(kase, no_work) == found) mistakes.push_back("work_forgotten");
-  if (flops_if_swapped(kase) == found) mistakes.push_back("counted_too_little");
+  if (is_plan_for(kase, layers_if(kase, no_work), plan)) mistakes.push_back("work_forgotten");
+  if (is_plan_for(kase, layers_if_swapped(kase), plan)) mistakes.push_back("counted_too_little");
   for (const bool own : {true, false}) {
-    if (flops_if_input_missing(kase, own) == found) mistakes.push_back("counted_too_little");
+    if (is_plan_for(kase, layers_if_input_missing(kase, own), plan)) mistakes.push_back("counted_too_little");
   }
   if (!mistakes.empty()) check.diagnose(mistakes.size() == 1 ? mistakes.front() : "counted_too_little");
 }
@@ -233,7 +254,7 @@ std::vector<const char*> mistakes_behind(const Case& kase, const CheckpointPlan&
   const std::int64_t budget = kase.integer("budget"), found = recomputed_flops(layers, plan);
   std::vector<const char*> mistakes;
   if (plan == greedy_plan(layers, budget, larger)) mistakes.push_back("largest_first");
-  if (plan == greedy_plan(layers, budget, cheaper_byte)) mistakes.push_back("cheapest_byte_first");
+  if (is_simple(layers, budget, plan)) mistakes.push_back("cheapest_byte_first");
   if (plan == greedy_plan(layers, budget, earlier)) mistakes.push_back("first_layers");
   const auto kept_twice = [](PlannedLayer& layer, bool) { layer.kept_work += layer.saved; };
   const auto always_twice = [&](PlannedLayer& layer, bool last) {
@@ -241,8 +262,8 @@ std::vector<const char*> mistakes_behind(const Case& kase, const CheckpointPlan&
     layer.again_work += layer.saved;
   };
   const auto rounded_up = [](PlannedLayer& layer, bool) { layer.saved = (layer.saved + 1023) / 1024 * 1024; };
-  if (flops_if(kase, kept_twice) == found || flops_if(kase, always_twice) == found ||
-      flops_if(kase, rounded_up) == found) {
+  const auto finds = [&](auto mistake) { return is_plan_for(kase, layers_if(kase, mistake), plan); };
+  if (finds(kept_twice) || finds(always_twice) || finds(rounded_up)) {
     mistakes.push_back("counted_too_much");
   } else if (counts_coarsely(kase, found)) {
     mistakes.push_back("not_the_cheapest");
@@ -348,9 +369,11 @@ bool plan_fits(CheckContext& check) {
 SHARDLINGS_CHECK(recompute) {
   const Case& kase = check.kase();
   if (!plan_fits(check)) return;
-  const CheckpointPlan greedy = greedy_plan(planned_layers(kase), kase.integer("budget"), cheaper_byte);
+  const PlannedLayers layers = planned_layers(kase);
+  auto [lower, upper] = simple_plans(layers, kase.integer("budget"));
+  const bool upper_costs_more = recomputed_flops(layers, upper) > recomputed_flops(layers, lower);
   // Where this cannot tell which mistake it was, the best plan may, on another case.
-  if (!repeats_at_most(check, "giving up the cheapest bytes first", greedy, "")) return;
+  if (!repeats_at_most(check, "giving up the cheapest bytes first", upper_costs_more ? upper : lower, "")) return;
   check.exactly("backward calls", check.counters(0).layer_backwards, Letters(kase).l, "calls",
                 check.place_of_last(0, EventKind::backward));
 }
@@ -368,6 +391,9 @@ SHARDLINGS_PREDICTIONS("6 layers") {
   const std::int64_t budget = kase.integer("budget");
   const CheckpointPlan best = best_plan(layers, budget).value();
   const CheckpointPlan nothing(layers.size(), false), everything(layers.size(), true);
+  const auto at_the_end = [](PlannedLayer& layer, bool last) {
+    if (!last) layer.kept_work = layer.again_work = 0;
+  };
   const auto flops_of = [&](const CheckpointPlan& plan) { return Flops(recomputed_flops(layers, plan)); };
   const Formula<Bytes> all_kept = named("activations if all is kept", Bytes(activation_peak(layers, nothing)));
   const Formula<Bytes> needed = named("activations of the best plan", Bytes(activation_peak(layers, best)));
@@ -385,6 +411,9 @@ SHARDLINGS_PREDICTIONS("6 layers") {
               named("second forwards of the best plan", flops_of(best)))
       .unlike(flops_of(greedy_plan(layers, budget, larger)),
               "That is the largest first, which frees more than is needed.")
+      .unlike(flops_of(greedy_plan(layers, budget, cheaper_byte)),
+              "That is the cheapest byte first: enough to pass. Another set of layers does it for less.")
+      .unlike(Flops(flops_if(kase, at_the_end).value()), "That plan fits at the last layer. Does it at the others?")
       .unlike(flops_of(everything), "That is every layer. Only some have to be computed again.");
 }
 

@@ -48,7 +48,7 @@ std::vector<std::string> brief_words_of(const grading::verdict::CaseVerdict& kas
   parts.push_back("peak " + shortest(totals.peak) + (alone ? "" : fmt::format(" rank {}", totals.peak_rank)));
   if (totals.sent == Bytes(0)) return parts;
   parts.push_back(totals.sent_equal ? fmt::format("sent {} each", shortest(totals.sent_by_most))
-                                    : fmt::format("sent {}", shortest(totals.sent)));
+                                    : fmt::format("sent {} in all", shortest(totals.sent)));
   return parts;
 }
 

@@ -27,7 +27,8 @@ using namespace shardlings;
 ///            forward right before the layer's backward. The host's memory is not used
 /// Memory     never more than `budget`
 /// Recompute  the floating-point operations of all second forwards together: at most those of giving up one layer after
-///            another, in the order of operations for each byte of saved[l], until the plan fits
+///            another, in the order of operations for each byte of saved[l], until the plan fits. Of layers that are
+///            equal in that any may go first
 /// Bonus      as few of them as any plan that fits has, or fewer
 ///
 /// model.cost(l, s, b) tells, for tensors of f32, the bytes of x[l] (input) and of saved[l] (saved), the most that a

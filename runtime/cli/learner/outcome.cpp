@@ -115,9 +115,9 @@ std::string congratulation(const Context& context, const Course& course, const M
     text += fmt::format("  Numbers that it leads to: ./shardlings predict {} --after\n", name);
     text += fmt::format("  Why it costs what it costs, and answers: ./shardlings explain {} --after\n", name);
   }
-  text += context.project.is_handout
-              ? fmt::format("  Hints are worth reading now, all of them: ./shardlings hint {} --all\n", name)
-              : fmt::format("  Hints and the solution are worth reading: ./shardlings solution {}\n", name);
+  const bool has_solution = std::filesystem::exists(context.project.solution_file(puzzle.id));
+  text += !has_solution ? fmt::format("  Hints are worth reading now, all of them: ./shardlings hint {} --all\n", name)
+                        : fmt::format("  Hints and the solution are worth reading: ./shardlings solution {}\n", name);
   if (const Manifest* next = course.next_after(puzzle.id, progress)) {
     text += fmt::format("  Next: {} {}: ./shardlings explain {}\n", short_name(*next), next->title, short_name(*next));
   } else {
