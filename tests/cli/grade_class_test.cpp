@@ -207,6 +207,56 @@ TEST_F(ClassOfStudents, CountsABonusOrDoesNot) {
   EXPECT_EQ(mark_of(results(), "ada")["points"], with["max_points"]);
 }
 
+// Among them are a student's second entry, one who has handed in nothing, and more parts than students.
+TEST_F(ClassOfStudents, InPartsHasTheSameTable) {
+  const TemporaryFolder& folder = shardlings_.folder();
+  folder.write("list.csv", "ada\nzoe\n");
+  folder.write("class/Dee_9_assignsubmission_file_/01.cpp", folder.read("class/ada/01.cpp"));
+  folder.write("class/Dee_9_assignsubmission_onlinetext_/onlinetext.html", "see my file");
+  folder.write("class/Jane Doe_31_assignsubmission_file_/01.cpp", "another 31");
+  const std::vector<std::string> options = {"--puzzles", "01", "--roster", folder / "list.csv", "--out"};
+  const auto graded_to = [&](const std::string& out, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all = options;
+    all.push_back(folder / out);
+    all.insert(all.end(), more.begin(), more.end());
+    return grade(all);
+  };
+  int not_judged = 0, empty = 0;
+  for (int part = 1; part <= 9; ++part) {
+    const Answer answer = graded_to("parts", {"--part", "0" + std::to_string(part) + "/9"});
+    EXPECT_THAT(answer.out, AllOf(HasSubstr("of 9: "), HasSubstr("the same command without --part")));
+    EXPECT_THAT(answer.status, testing::AnyOf(kPassed, kNotJudged)) << answer.err;
+    not_judged += answer.status == kNotJudged ? 1 : 0;
+    empty += answer.out.find(": 0 students") == std::string::npos ? 0 : 1;
+  }
+  EXPECT_EQ(not_judged, 1) << "31, of whom two platforms have work";
+  EXPECT_GE(empty, 3);
+  EXPECT_FALSE(std::filesystem::exists(folder / "parts/results.csv"));
+  const Answer whole = graded_to("parts");
+  EXPECT_EQ(whole.status, kNotJudged) << whole.err;
+  EXPECT_THAT(whole.out, Not(HasSubstr("at this pace"))) << "all was graded before";
+  EXPECT_EQ(graded_to("at once").status, kNotJudged);
+  EXPECT_EQ(folder.read("parts/results.csv"), folder.read("at once/results.csv"));
+  EXPECT_THAT(folder.read("parts/results.csv"), AllOf(HasSubstr("zoe,,0,"), HasSubstr("9,Dee,100,")));
+}
+
+// Old marks are there until the new table is, to be compared with; and never said to be the part's.
+TEST_F(ClassOfStudents, InPartsIsComparedWithTheTableThatItReplaces) {
+  ASSERT_EQ(grade({}).status, kPassed);
+  const std::string earlier = shardlings_.folder() / "class.graded/results.json";
+  shardlings_.folder().write("class/ben/01_training_step/puzzle.cpp", shardlings_.folder().read("class/ada/01.cpp"));
+  for (const char* part : {"1/2", "2/2"}) ASSERT_EQ(grade({"--diff", earlier, "--part", part}).status, kPassed);
+  EXPECT_THAT(grade({"--diff", earlier}).out,
+              AllOf(HasSubstr("1 mark has changed"), HasSubstr("another file"), Not(HasSubstr("at this pace"))));
+}
+
+TEST_F(ClassOfStudents, InPartsLeavesNothingOfArchivesBehind) {
+  const TemporaryFolder& folder = shardlings_.folder();
+  folder.write("class/gus.zip", "PK and nothing more");
+  ASSERT_EQ(grade({"--puzzles", "01", "--part", "1/1"}).status, kNotJudged);
+  EXPECT_FALSE(std::filesystem::exists(folder / "class.graded/unpacked_1_of_1"));
+}
+
 // Said once and whole, before anybody has waited.
 TEST_F(ClassOfStudents, IsNotGradedWithoutWallsUnlessSomebodyAnswersForIt) {
   if (geteuid() == 0) GTEST_SKIP() << "root can put walls up";
@@ -230,6 +280,8 @@ TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
                                              {"--seed-file", "nowhere"},
                                              {"--diff", "nowhere"},
                                              {"--roster", "nowhere"},
+                                             {"--part", "0/16"},
+                                             {"--part", "17/16"},
                                              {"--out", shardlings_.folder() / "class/out"},
                                              {"--export", "junit"}}) {
     const Answer answer = grade(options);
@@ -240,6 +292,8 @@ TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
   EXPECT_EQ(unknown.status, kWrongUse);
   EXPECT_THAT(unknown.err, HasSubstr("no puzzle \"nothing\""));
   EXPECT_EQ(shardlings_({"grade", "01", "class/ada/01.cpp", "--due", "2001-01-01T00:00:00Z"}).status, kWrongUse);
+  EXPECT_EQ(shardlings_({"grade", "01", "class/ada/01.cpp", "--part", "1/2"}).status, kWrongUse);
+  EXPECT_EQ(grade({"--part", "1/2", "--json"}).status, kWrongUse);
   EXPECT_FALSE(std::filesystem::exists(shardlings_.folder() / "class.graded"));
 }
 

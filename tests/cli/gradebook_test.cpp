@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "cli/error.h"
 #include "cli/submissions/changes.h"
 #include "cli/submissions/class_grading.h"
+#include "cli/submissions/part.h"
 #include "cli/submissions/roster.h"
 
 namespace shardlings::cli::submissions {
@@ -100,6 +104,52 @@ std::string change_of(Mark old, Mark now) {
   const Gradebook after{{"09_parallel"}, {}, "", {{"1", "Ada", {std::move(now)}}}};
   const std::vector<Change> changes = changes_between(gradebook_from_json(to_json(before)), after);
   return changes.empty() ? "none" : changes.at(0).before + " -> " + changes.at(0).now + ": " + changes.at(0).why;
+}
+
+/// A class of that many; of a group the last two.
+Submissions class_of(int students) {
+  Submissions all;
+  for (int i = 0; i < students; ++i) all.students.emplace_back().id = std::to_string(i);
+  for (int i = students - 2; i < students; ++i) all.students[static_cast<std::size_t>(i)].group = "pair";
+  return all;
+}
+
+std::vector<std::string> ids_in(Submissions all, const std::string& part) {
+  keep_part(all, part_from(part));
+  std::vector<std::string> ids;
+  for (const Student& student : all.students) ids.push_back(student.id);
+  return ids;
+}
+
+TEST(Parts, HaveEachStudentOnceAndAGroupWhole) {
+  std::vector<std::string> together;
+  for (const char* part : {"1/3", "2/3", "3/3"}) {
+    const std::vector<std::string> ids = ids_in(class_of(30), part);
+    EXPECT_GE(ids.size(), 3U) << part;
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), "28"), std::count(ids.begin(), ids.end(), "29"));
+    together.insert(together.end(), ids.begin(), ids.end());
+  }
+  EXPECT_EQ(together.size(), 30U);
+  EXPECT_EQ(std::set<std::string>(together.begin(), together.end()).size(), 30U);
+}
+
+TEST(Parts, ChangeByNobodyWhoComesLater) {
+  const std::vector<std::string> before = ids_in(class_of(30), "2/3");
+  std::vector<std::string> after = ids_in(class_of(60), "2/3");
+  std::erase_if(after, [](const std::string& id) { return std::stoi(id) >= 28; });
+  for (const std::string& id : after) EXPECT_THAT(before, testing::Contains(id));
+  EXPECT_GE(before.size(), after.size());
+  EXPECT_LE(before.size(), after.size() + 2) << "but for the two who were a group";
+}
+
+TEST(Parts, AreDecimalNumbersFromOne) {
+  EXPECT_EQ(part_from("08/16").number, 8);
+  EXPECT_EQ(part_from("010/0016").number, 10);
+  EXPECT_EQ(part_from("16/16").count, 16);
+  for (const char* text :
+       {"", "3", "3/", "/16", "0/16", "17/16", "-1/16", "+1/16", "1/16/2", "x/16", "1/ 16", "0x1/2", "1/99999999999"}) {
+    EXPECT_THROW(part_from(text), UsageError) << text;
+  }
 }
 
 TEST(Changes, SayWhatIsOtherwiseAndWhy) {

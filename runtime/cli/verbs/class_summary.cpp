@@ -82,7 +82,7 @@ void ClassSummary::print_counts(const Gradebook& book) const {
   }
 }
 
-void ClassSummary::print_not_judged(const Gradebook& book) const {
+void ClassSummary::print_left_out() const {
   const auto doubtful = std::count_if(doubtful_.begin(), doubtful_.end(), may_count);
   if (doubtful > 0) {
     print_line(fmt::format("{} handed in a file that was left out: see above.",
@@ -92,6 +92,9 @@ void ClassSummary::print_not_judged(const Gradebook& book) const {
     print_line(
         fmt::format("{} of the folder nobody's: see above.", number_of(nobodys_.size(), "entry is", "entries are")));
   }
+}
+
+void ClassSummary::print_not_judged(const Gradebook& book) const {
   for (const Row& row : book.rows) {
     for (const Mark& mark : row.marks) {
       if (mark.outcome != Outcome::not_judged) continue;
@@ -112,6 +115,7 @@ void ClassSummary::print_changes(const Gradebook& book) const {
 
 void ClassSummary::print(const Gradebook& book, const std::string& pace, const std::string& out) const {
   print_counts(book);
+  print_left_out();
   print_not_judged(book);
   for (const submissions::Alike& one : alike_in(book)) {
     print_line(fmt::format("the same file, byte for byte: {} of {}", one.puzzle, fmt::join(one.students, ", ")));
@@ -119,6 +123,14 @@ void ClassSummary::print(const Gradebook& book, const std::string& pace, const s
   print_changes(book);
   if (!pace.empty()) context_.out << pace << '\n';
   context_.out << fmt::format("{0}/results.csv, {0}/results.json, {0}/class.html\n", system::shown_path(out));
+}
+
+void ClassSummary::print_part(const Gradebook& book, const std::string& pace, const submissions::Part& part) const {
+  context_.out << fmt::format("part {} of {}: ", part.number, part.count);
+  print_counts(book);
+  print_not_judged(book);
+  if (!pace.empty()) context_.out << pace << '\n';
+  print_line("When all parts have ended, the same command without --part makes the table.");
 }
 
 }  // namespace shardlings::cli::verbs

@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "cli/submissions/gradebook.h"
+#include "cli/submissions/part.h"
 #include "cli/submissions/students.h"
 
 namespace shardlings::cli::verbs {
@@ -22,11 +23,13 @@ class ClassSummary {
 
   /// `pace`: how long a larger class would take; empty: not known. `out`: the folder of results.
   void print(const submissions::Gradebook& book, const std::string& pace, const std::string& out) const;
+  void print_part(const submissions::Gradebook& book, const std::string& pace, const submissions::Part& part) const;
 
  private:
   void tell(const std::string& text) const;
   void print_line(const std::string& text) const;
   void print_counts(const submissions::Gradebook& book) const;
+  void print_left_out() const;
   void print_not_judged(const submissions::Gradebook& book) const;
   void print_changes(const submissions::Gradebook& book) const;
 

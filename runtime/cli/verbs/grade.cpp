@@ -53,7 +53,8 @@ static int grade(const Context& context, const StrangersFile& asked) {
   }
   if (asked.of_class.any()) {
     throw UsageError(
-        "--puzzles, --weights, --due, --diff, --roster, --no-bonus, --bom, --out and --jobs are for a folder of "
+        "--puzzles, --weights, --due, --diff, --roster, --no-bonus, --bom, --out, --part and --jobs are for a folder "
+        "of "
         "submissions: ./shardlings grade FOLDER");
   }
   if (!asked.run.graded_for.empty() && !asked.run.json) {

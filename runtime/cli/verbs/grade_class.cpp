@@ -21,6 +21,7 @@
 #include "cli/submissions/changes.h"
 #include "cli/submissions/class_grading.h"
 #include "cli/submissions/class_page.h"
+#include "cli/submissions/part.h"
 #include "cli/submissions/roster.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/verbs/class_summary.h"
@@ -177,6 +178,17 @@ void write_results(const std::string& out, const Gradebook& book, const submissi
   for (const char* name : kResultFiles) fs::permissions(out + name, fs::perms::owner_read | fs::perms::owner_write);
 }
 
+std::optional<submissions::Part> part_of(const ClassOptions& options, const ClassRules& rules) {
+  if (options.part.empty()) return std::nullopt;
+  if (rules.json) throw UsageError("--json prints the table, and --part makes none: leave one of them.");
+  return submissions::part_from(options.part);
+}
+
+/// Parts are graded at the same time, and each opens the archives of the class.
+std::string unpacked_folder(const std::string& out, const std::optional<submissions::Part>& part) {
+  return out + "/unpacked" + (part ? fmt::format("_{}_of_{}", part->number, part->count) : "");
+}
+
 /// The gradebook, and how the grading stood when the last submission had been judged.
 std::pair<Gradebook, submissions::Progress> graded_class(const Context& context,
                                                          const submissions::ClassGrading& grading,
@@ -191,16 +203,22 @@ std::pair<Gradebook, submissions::Progress> graded_class(const Context& context,
   return {std::move(book), last};
 }
 
+int status_of(const Gradebook& book) {
+  return submissions::count_of(book, Outcome::not_judged) == 0 ? kPassed : kNotJudged;
+}
+
 }  // namespace
 
 int grade_class(const Context& context, const std::string& asked, const ClassOptions& options,
                 const ClassRules& rules) {
   check_walls(rules.least_tier);
+  const std::optional<submissions::Part> part = part_of(options, rules);
   const learner::Course course = learner::load_course(context.project);
   learner::tell_of_faulty(context, course);
   const std::string folder = without_slash(asked), out = results_folder(folder, options);
   std::vector<Manifest> puzzles = learner::puzzles_named(course, options.puzzles);
-  submissions::Submissions all = submissions::read_submissions(folder, out + "/unpacked", puzzles);
+  const std::string unpacked = unpacked_folder(out, part);
+  submissions::Submissions all = submissions::read_submissions(folder, unpacked, puzzles);
   const ClassSummary summary(context, all);
   summary.tell_of_left_out();
   if (!options.roster.empty()) summary.tell_of_strangers(enrol(all, roster_of(options.roster)), options.roster);
@@ -209,6 +227,13 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   grading.folder = folder;
   grading.kept = out + "/kept";
   const std::optional<Gradebook> earlier = earlier_of(options.diff);
+  if (part) {
+    keep_part(all, *part);
+    const auto [book, last] = graded_class(context, grading, all);
+    summary.print_part(book, submissions::pace_of(last, static_cast<int>(book.rows.size())), *part);
+    fs::remove_all(unpacked);
+    return status_of(book);
+  }
   // What one finds after a grading that was killed is never an older one's.
   for (const char* name : kResultFiles) fs::remove(out + name);
 
@@ -220,7 +245,7 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   } else {
     summary.print(book, submissions::pace_of(last, static_cast<int>(book.rows.size())), out);
   }
-  return submissions::count_of(book, Outcome::not_judged) == 0 ? kPassed : kNotJudged;
+  return status_of(book);
 }
 
 void add_class_options(VerbOptions& verb, ClassOptions& options) {
@@ -235,6 +260,10 @@ void add_class_options(VerbOptions& verb, ClassOptions& options) {
   verb.flag("--no-bonus", options.no_bonus, "of a folder: points of bonus checks do not count");
   verb.flag("--bom", options.byte_order_mark, "of a folder: results.csv begins with a byte order mark, for Excel");
   verb.text("--out", options.out, "of a folder: where results go; without it: FOLDER.graded");
+  verb.text(
+      "--part", options.part,
+      "of a folder: only this part of the students, as in 3/16, and no table: the command without --part makes it "
+      "from what all parts have graded");
   verb.number("-j,--jobs", options.jobs, "of a folder: submissions graded at once", {1, 64});
 }
 

@@ -19,11 +19,12 @@ struct ClassOptions {
   bool no_bonus = false;             ///< points of bonus checks do not count
   bool byte_order_mark = false;      ///< at the beginning of results.csv
   std::string out;                   ///< folder of results; empty: beside that of the submissions
+  std::string part;                  ///< "3/16"; empty: the whole class
   int jobs = 1;
 
   /// Is anything asked for that only a class has?
   bool any() const {
-    const bool says = !due.empty() || !out.empty() || !diff.empty() || !roster.empty();
+    const bool says = !due.empty() || !out.empty() || !diff.empty() || !roster.empty() || !part.empty();
     return says || !puzzles.empty() || !weights.empty() || jobs != 1 || no_bonus || byte_order_mark;
   }
 };
@@ -37,8 +38,8 @@ struct ClassRules {
   bool json = false;  ///< the gradebook on standard output
 };
 
-/// Grades the folder and writes results.csv, results.json and class.html. kPassed: all was judged; kNotJudged: some was
-/// not.
+/// Grades the folder and writes results.csv, results.json and class.html; of a part it only keeps the verdicts, which a
+/// grading of the whole finds. kPassed: all was judged; kNotJudged: some was not.
 int grade_class(const Context& context, const std::string& folder, const ClassOptions& options,
                 const ClassRules& rules);
 
