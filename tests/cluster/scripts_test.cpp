@@ -46,14 +46,12 @@ TEST_P(Script, PassesShellcheck) {
   EXPECT_EQ(answer.status, 0) << answer.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cluster, Script,
-                         testing::Values("run.sbatch", "grade_array.sbatch", "grade_part", "merge_grades"),
-                         [](const auto& script) {
-                           std::string name = script.param;
-                           std::replace_if(
-                               name.begin(), name.end(), [](char c) { return std::isalpha(c) == 0; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Cluster, Script, testing::Values("run.sbatch", "grade_array.sbatch"), [](const auto& script) {
+  std::string name = script.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalpha(c) == 0; }, '_');
+  return name;
+});
 
 /// The long options of a script's #SBATCH lines.
 std::set<std::string> directives_of(const std::string& script) {
@@ -114,57 +112,54 @@ TEST(RunSbatch, SaysHowItIsStarted) {
   EXPECT_THAT(answer.err, HasSubstr("this is for sbatch: sbatch docs/cluster/run.sbatch 09"));
 }
 
-TEST(GradeArray, AsksForAnArray) {
+/// A job of an array, with the arguments of its script.
+Answer array_job(const FakeProject& project, const std::string& id, const Words& arguments) {
+  return project.batch("grade_array.sbatch", arguments,
+                       {project.submit_dir(), "SLURM_ARRAY_TASK_ID=" + id, "SLURM_CPUS_PER_TASK=2"});
+}
+
+TEST(GradeArray, AsksForTasksMemoryAndTime) {
   EXPECT_THAT(directives_of("grade_array.sbatch"),
-              testing::IsSupersetOf({"job-name", "array", "ntasks", "cpus-per-task", "mem", "time", "output"}));
+              testing::IsSupersetOf({"job-name", "ntasks", "cpus-per-task", "mem", "time", "output"}));
 }
 
-TEST(GradeArray, EachJobGradesItsShare) {
+TEST(GradeArray, EachJobGradesItsPart) {
   const FakeProject project;
-  for (const char* student : {"ada", "ben", "cleo"})
-    project.folder().write("class/" + std::string(student) + "/01.cpp", "");
-  const Answer answer = project.batch("grade_array.sbatch", {"class", "graded", "--puzzles", "01"},
-                                      {project.submit_dir(), "SLURM_ARRAY_TASK_ID=6", "SLURM_ARRAY_TASK_MIN=5",
-                                       "SLURM_ARRAY_TASK_COUNT=2", "SLURM_CPUS_PER_TASK=2"});
+  const Answer answer = array_job(project, "3", {"16", "a class", "--out", "the results"});
   EXPECT_EQ(answer.status, 0) << answer.err;
-  EXPECT_EQ(project.arguments(), (Words{"grade", "graded/1_of_2/submissions", "--out", "graded/1_of_2/graded", "-j",
-                                        "2", "--puzzles", "01"}));
+  EXPECT_EQ(project.arguments(), (Words{"grade", "a class", "--part", "3/16", "-j", "2", "--out", "the results"}));
 }
 
-TEST(GradePart, RefusesWhatItCannotDivide) {
+// However many jobs the array has: one that is repeated alone has the same students.
+TEST(GradeArray, AJobThatIsRepeatedGradesItsPart) {
   const FakeProject project;
-  project.folder().write("class/ada/01.cpp", "");
-  project.folder().write("loose/01.cpp", "");
-  const auto refusal = [&](const Words& arguments) {
-    Words command = {"docs/cluster/grade_part"};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    const Answer answer = run_script(project.folder().path(), command);
-    EXPECT_EQ(answer.status, 2);
+  const Answer answer = project.batch("grade_array.sbatch", {"16", "class"},
+                                      {project.submit_dir(), "SLURM_ARRAY_TASK_ID=3", "SLURM_ARRAY_TASK_MIN=3",
+                                       "SLURM_ARRAY_TASK_MAX=3", "SLURM_ARRAY_TASK_COUNT=1"});
+  EXPECT_EQ(answer.status, 0) << answer.err;
+  EXPECT_EQ(project.arguments(), (Words{"grade", "class", "--part", "3/16", "-j", "1"}));
+}
+
+TEST(GradeArray, SaysHowItIsStarted) {
+  const FakeProject project;
+  const std::string usage = "sbatch --array=1-16 docs/cluster/grade_array.sbatch 16 submissions";
+  const auto refusal = [&](const Words& arguments, const Words& environment) {
+    const Answer answer = project.batch("grade_array.sbatch", arguments, environment);
+    EXPECT_NE(answer.status, 0);
     return answer.err;
   };
-  EXPECT_THAT(refusal({"class", "graded"}), HasSubstr("four arguments"));
-  EXPECT_THAT(refusal({"nobody", "graded", "0", "2"}), HasSubstr("no folder nobody"));
-  EXPECT_THAT(refusal({"class", "graded", "2", "2"}), HasSubstr("no part 2 of 2"));
-  EXPECT_THAT(refusal({"class", "graded", "x", "2"}), HasSubstr("no part x of 2"));
-  EXPECT_THAT(refusal({"loose", "graded", "0", "1"}), HasSubstr("is no student's folder"));
-}
-
-TEST(MergeGrades, SaysWhichPartIsMissingOrDiffers) {
-  const FakeProject project;
-  const auto merged = [&] { return run_script(project.folder().path(), {"docs/cluster/merge_grades", "graded"}); };
-  EXPECT_THAT(merged().err, HasSubstr("no results in graded"));
-  project.folder().write("graded/0_of_2/graded/results.csv", "student,01\nada,5\n");
-  EXPECT_THAT(merged().err, HasSubstr("part 1 of 2 has not been graded yet"));
-  project.folder().write("graded/1_of_2/graded/results.csv", "student,02\nben,5\n");
-  EXPECT_THAT(merged().err, HasSubstr("has other puzzles"));
-  project.folder().write("graded/1_of_2/graded/results.csv", "student,01\nben,7\n");
-  EXPECT_EQ(merged().out, "student,01\nada,5\nben,7\n");
+  const std::string job = "SLURM_ARRAY_TASK_ID=1";
+  EXPECT_THAT(refusal({"16", "class"}, {}), AllOf(HasSubstr("for sbatch"), HasSubstr(usage)));
+  EXPECT_THAT(refusal({"16", "class"}, {project.submit_dir()}), AllOf(HasSubstr("for an array"), HasSubstr(usage)));
+  EXPECT_THAT(refusal({}, {project.submit_dir(), job}), AllOf(HasSubstr("number of parts"), HasSubstr(usage)));
+  EXPECT_THAT(refusal({"16"}, {project.submit_dir(), job}),
+              AllOf(HasSubstr("folder of submissions"), HasSubstr(usage)));
 }
 
 /// A class in a learner's copy, with the scripts and the real command beside it.
-class GradedInShares : public testing::Test {
+class GradedInParts : public testing::Test {
  protected:
-  GradedInShares() {
+  GradedInParts() {
     fs::create_directories(folder() / "docs");
     fs::copy(kScripts, folder() / "docs/cluster");
     folder().write("shardlings", "#!/bin/sh\nexec '" + cli::command_path() + "' \"$@\"\n");
@@ -173,46 +168,59 @@ class GradedInShares : public testing::Test {
     folder().write("class/ada/01.cpp", solution);
     folder().write("class/ben/01.cpp", folder().read(cli::Learner::file_of(cli::kFirst)));
     folder().write("class/cleo/01.cpp", "this is no C++");
+    folder().write("list.csv", "ada\nben\ncleo\nzoe\n");
   }
   const cli::TemporaryFolder& folder() const { return shardlings_.folder(); }
-  Answer of_project(const Words& command) const {
-    return run_script(folder().path(), command, shardlings_.environment());
+  Answer of_project(const Words& command, Words environment = {}) const {
+    const Words copy = shardlings_.environment();
+    environment.insert(environment.end(), copy.begin(), copy.end());
+    return run_script(folder().path(), command, environment);
   }
-  static Words sorted(const std::string& table) {
-    Words lines = lines_of(table);
-    std::sort(lines.begin(), lines.end());
-    return lines;
-  }
-  /// The table of the whole class, graded at once.
-  std::string at_once() const {
-    EXPECT_EQ(shardlings_({"grade", "class", "--trust", "--puzzles", "01"}).status, 0);
-    return folder().read("class.graded/results.csv");
+  /// The last command: nothing is left for it to grade, and its table is the one of a class that was graded at once.
+  void expect_the_same_table() const {
+    const Answer merged = of_project({"./shardlings", "grade", "class", "--trust", "--roster", "list.csv"});
+    EXPECT_EQ(merged.status, 0) << merged.err;
+    EXPECT_THAT(merged.out, testing::Not(HasSubstr("at this pace")));
+    const Answer at_once =
+        of_project({"./shardlings", "grade", "class", "--trust", "--roster", "list.csv", "--out", "at once"});
+    EXPECT_EQ(at_once.status, 0) << at_once.err;
+    EXPECT_EQ(folder().read("class.graded/results.csv"), folder().read("at once/results.csv"));
   }
 
   cli::Learner shardlings_;
 };
 
-TEST_F(GradedInShares, IsTheSameTable) {
-  for (const char* part : {"0", "1"}) {
+// More jobs than students, and one of them twice.
+TEST_F(GradedInParts, ByAnArrayOfJobs) {
+  for (const char* job : {"1", "2", "3", "4", "5", "2"}) {
     const Answer answer =
-        of_project({"docs/cluster/grade_part", "class", "graded", part, "2", "--puzzles", "01", "--trust"});
+        of_project({"/bin/bash", "docs/cluster/grade_array.sbatch", "5", "class", "--trust"},
+                   {"SLURM_SUBMIT_DIR=" + folder().path(), std::string("SLURM_ARRAY_TASK_ID=") + job});
     EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
   }
-  const Answer merged = of_project({"docs/cluster/merge_grades", "graded"});
-  EXPECT_EQ(merged.status, 0) << merged.err;
-  EXPECT_EQ(sorted(merged.out), sorted(at_once()));
-  EXPECT_FALSE(fs::exists(folder() / "graded/0_of_2/submissions"));
+  expect_the_same_table();
 }
 
-TEST_F(GradedInShares, ByGnuParallelToo) {
+TEST_F(GradedInParts, ByNoArrayWithOtherNumbers) {
+  for (const char* job : {"0", "6"}) {
+    const Answer answer =
+        of_project({"/bin/bash", "docs/cluster/grade_array.sbatch", "5", "class", "--trust"},
+                   {"SLURM_SUBMIT_DIR=" + folder().path(), std::string("SLURM_ARRAY_TASK_ID=") + job});
+    EXPECT_EQ(answer.status, 2);
+    EXPECT_THAT(answer.err, HasSubstr(std::string("--part ") + job +
+                                      "/5: write which part and of how many, as in 3/16. Parts count from 1."));
+  }
+}
+
+TEST_F(GradedInParts, ByGnuParallel) {
   const std::string parallel = cli::system::program_path("parallel");
   const bool is_gnu =
       !parallel.empty() && run_script("/", {parallel, "--version"}).out.find("GNU parallel") != std::string::npos;
   if (!is_gnu) GTEST_SKIP() << "GNU parallel is missing: apt-get install parallel";
-  const Answer answer = of_project({parallel, "-j", "2", "docs/cluster/grade_part", "class", "graded", "{}", "3",
-                                    "--puzzles", "01", "--trust", ":::", "0", "1", "2"});
+  const Answer answer = of_project(
+      {parallel, "-j", "2", "./shardlings", "grade", "class", "--trust", "--part", "{}/3", ":::", "01", "02", "03"});
   EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
-  EXPECT_EQ(sorted(of_project({"docs/cluster/merge_grades", "graded"}).out), sorted(at_once()));
+  expect_the_same_table();
 }
 
 TEST(MpiJob, IsWhatTheOperatorTakes) {
