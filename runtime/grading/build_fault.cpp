@@ -15,9 +15,19 @@
 namespace shardlings::grading {
 namespace {
 
-bool is_tool(std::string_view name) {
+/// "c++" of "x86_64-conda-linux-gnu-c++": a compiler calls itself so where the target stands in front of its name.
+std::string_view without_target(std::string_view name) {
+  constexpr std::string_view kSystem = "-linux-";
+  const auto system = name.find(kSystem);
+  if (system == std::string_view::npos) return name;
+  const auto end = name.find('-', system + kSystem.size());
+  return end == std::string_view::npos ? name : name.substr(end + 1);
+}
+
+bool is_tool(std::string_view whole) {
   constexpr std::array<std::string_view, 12> kTools = {"c++",  "g++",     "clang++", "cc1plus", "as",       "ld",
                                                        "mold", "ld.mold", "ld.lld",  "ld.gold", "collect2", "clang"};
+  const std::string_view name = without_target(whole);
   return std::any_of(kTools.begin(), kTools.end(), [&](std::string_view tool) {
     const auto rest = name.starts_with(tool) ? name.substr(tool.size()) : std::string_view("no");
     return rest.empty() || (rest[0] == '-' && rest.find_first_not_of("-.0123456789") == std::string_view::npos);
@@ -90,7 +100,7 @@ bool is_name_of_program(std::string_view words) {
   words.remove_suffix(2);
   const std::string_view name = base_name(words);
   return words.find_first_of(" :") == std::string_view::npos && !name.empty() &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+.-") == std::string_view::npos;
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+.-_") == std::string_view::npos;
 }
 
 /// "puzzle.cpp:31:5: internal compiler error: …", or the driver's "c++: internal compiler error: …".

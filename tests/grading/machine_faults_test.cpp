@@ -278,6 +278,8 @@ TEST(Grade, FilesOfUnusualNames) {
 TEST(BuildFault, IsToldFromASourceThatIsWrong) {
   for (const char* fault : {
            "c++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n",
+           "x86_64-conda-linux-gnu-c++: fatal error: Killed signal terminated program cc1plus\n",
+           "aarch64-linux-gnu-g++-12: fatal error: cannot execute 'cc1plus': execvp: No such file or directory\n",
            "Cannot create temporary file in /tmp/: No space left on device\n",
            "/tmp/ccZoS1.s: Fatal error: can't write 37 bytes to section .text of x.o: 'No space left on device'\n",
            "/usr/bin/ld: final link failed: No space left on device\ncollect2: error: ld returned 1 exit status\n",
@@ -297,7 +299,10 @@ TEST(BuildFault, IsToldFromASourceThatIsWrong) {
   for (const char* broken : {
            "puzzle.cpp:31:5: internal compiler error: in tsubst, at cp/pt.cc:15782\n   31 |   f();\n",
            "c++: internal compiler error: Segmentation fault signal terminated program cc1plus\n",
+           "x86_64-conda-linux-gnu-c++: internal compiler error: Segmentation fault signal terminated program "
+           "cc1plus\n",
            "\n/usr/bin/c++ was ended by signal 11",
+           "\n/opt/conda/bin/x86_64-conda-linux-gnu-c++ was ended by signal 11",
        }) {
     EXPECT_THAT(build_fault(broken), StartsWith("the compiler itself broke (")) << broken;
     EXPECT_THAT(build_fault(broken), HasSubstr("another version of the compiler")) << broken;
@@ -306,6 +311,7 @@ TEST(BuildFault, IsToldFromASourceThatIsWrong) {
   for (const char* wrong : {
            "puzzle.cpp:3:2: error: #error p.cpp:1:1: internal compiler error: none\n",
            "    3 | /usr/bin/c++ was ended by signal 9\n",
+           "    3 | p.cpp:1:1: internal compiler error: none\n",
            "puzzle.cpp:3:2: error: #error No space left on device\n",
            "puzzle.cpp:3:2: error: #error p.cpp:1: sorry, unimplemented: PCH allocation failure\n",
            "puzzle.cpp:3:2: error: #error collect2: fatal error: cannot find 'ld'\n",
