@@ -23,8 +23,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 std::size_t length_of_place(std::string_view line) {
-  std::size_t end = line.find_first_of(": ");
-  if (end == 0) return 0;
+  std::size_t end = line.find(':');
+  if (end == 0 || line.starts_with(' ')) return 0;  // what begins so is a line of a source, which may say anything
   for (int number = 0; number < 2; ++number) {
     if (end >= line.size() || line[end] != ':') return 0;
     const std::size_t begin = end + 1;

@@ -63,8 +63,10 @@ TEST(Lines, EndWithOrWithoutALineEnd) {
 TEST(LengthOfPlace, IsThatOfFileLineAndColumn) {
   EXPECT_EQ(length_of_place("puzzle.cpp:31:5: error: no"), std::string("puzzle.cpp:31:5: ").size());
   EXPECT_EQ(length_of_place("../a/b.cpp:1:10: "), 17U);
-  for (const char* none : {"", ":", ":1:2: x", "c++: error: no", "a b.cpp:1:2: x", "a.cpp:31: error", "a.cpp:31:5:x",
-                           "a.cpp:31:5:", "a.cpp:31:", "a.cpp:x:5: ", "a.cpp", "a.cpp:31:5"}) {
+  EXPECT_EQ(length_of_place("/my course/b.cpp:1:2: x"), 22U);
+  for (const char* none :
+       {"", ":", ":1:2: x", "c++: error: no", "a.cpp: 1:2: x", "    3 | a.cpp:1:2: x", "a.cpp:31: error",
+        "a.cpp:31:5:x", "a.cpp:31:5:", "a.cpp:31:", "a.cpp:x:5: ", "a.cpp", "a.cpp:31:5"}) {
     EXPECT_EQ(length_of_place(none), 0U) << none;
   }
 }

@@ -43,6 +43,17 @@ TEST(BuildLog, NamesTheFirstErrorOfEachPuzzle) {
                                         "puzzles/03_c/harness.cpp:1:10: fatal error: nothing.h: No such file"}));
 }
 
+TEST(BuildLog, NamesTheFirstErrorOfAProjectInAFolderWithABlank) {
+  std::istringstream log(
+      "FAILED: CMakeFiles/grader_02_b.dir/puzzles/02_b/grader.cpp.o \n"
+      "/usr/bin/c++ -c '/home/me/my course/puzzles/02_b/grader.cpp'\n"
+      "/home/me/my course/puzzles/02_b/grader.cpp:7:3: warning: never mind\n"
+      "/home/me/my course/puzzles/02_b/grader.cpp:9:5: error: no such thing\n");
+  EXPECT_THAT(
+      learner::failures_in(log, {"/home/me/my course", "/home/me/my course/build"}),
+      ElementsAre(learner::BuildFailure{"02_b", "grader", "puzzles/02_b/grader.cpp:9:5: error: no such thing"}));
+}
+
 TEST(BuildLog, TakesWhatTheBuildSaidFirstWhereNoSourceIsToBlame) {
   EXPECT_THAT(failures("FAILED: graders/grader_02_b \n"
                        ": && /usr/bin/c++ -o graders/grader_02_b && :\n"
