@@ -133,13 +133,18 @@ TEST_F(ClassOfStudents, LosesNoPointsByTwoFilesOrByTheMachine) {
 }
 
 TEST_F(ClassOfStudents, LosesNoPointsByANumberThatTwoPlatformsHaveGiven) {
-  shardlings_.folder().write("class/Jane Doe_31_assignsubmission_file_/puzzle01.cpp", "another student's");
-  const Answer answer = grade({"--json"});
+  const TemporaryFolder& folder = shardlings_.folder();
+  folder.write("class/Jane Doe_31_assignsubmission_file_/puzzle01.cpp", "another student's");
+  folder.write("class/doejane_44_50013_puzzle.cpp", "int x;");
+  folder.write("class/44/notes.cpp", "which puzzle are these of?");
+  const Answer answer = grade({"--json", "--puzzles", "01", "02"});
   EXPECT_EQ(answer.status, kNotJudged);
   const json book = json::parse(answer.out);
   EXPECT_EQ(mark_of(book, "31")["outcome"], "not_judged");
   EXPECT_TRUE(mark_of(book, "31")["points"].is_null());
   EXPECT_THAT(mark_of(book, "31")["reason"].get<std::string>(), HasSubstr("(Moodle)"));
+  EXPECT_THAT(mark_of(book, "44")["reason"].get<std::string>(), HasSubstr("(Canvas)"))
+      << "nobody finds out of that file whose it is";
 }
 
 // What the machine could not read may hold anything, and a copy of the repository holds all stubs.

@@ -159,7 +159,7 @@ TEST_F(Exported, TellsOfASecondSubmissionWithOneStudentsId) {
   ASSERT_EQ(all.students.size(), 5U);
   for (const std::size_t i : {0, 1}) {
     EXPECT_EQ(all.students[i].id, "100");
-    EXPECT_THAT(all.students[i].mixed_up, HasSubstr("two submissions have this id"));
+    EXPECT_THAT(all.students[i].mixed_up, HasSubstr("two submissions have this id: 100 and submission_11."));
   }
   EXPECT_EQ(all.students[2].mixed_up, "");
 }

@@ -176,7 +176,7 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
       tasks.push_back({&puzzle, student.group.empty() ? student.id : student.group, file.file, mark.content, "", row,
                        marks.marks.size()});
     }
-    const std::string doubt = handed.empty() ? doubt_about(student, puzzle.id) : "";
+    const std::string doubt = handed.empty() && student.mixed_up.empty() ? doubt_about(student, puzzle.id) : "";
     if (!doubt.empty()) mark = not_judged(puzzle, doubt);
     marks.marks.push_back(mark);
   }

@@ -84,7 +84,9 @@ void note_twins(std::vector<Student>& all) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i - 1].id != all[i].id) continue;
     for (Student* twin : {&all[i - 1], &all[i]}) {
-      if (twin->mixed_up.empty()) twin->mixed_up = "two submissions have this id. Leave the one that counts.";
+      if (!twin->mixed_up.empty()) continue;
+      twin->mixed_up = fmt::format("two submissions have this id: {} and {}. Leave the one that counts.",
+                                   std::min(all[i - 1].entry, all[i].entry), std::max(all[i - 1].entry, all[i].entry));
     }
   }
 }
@@ -112,6 +114,7 @@ class Entries {
     const auto [at, is_first] = takings.try_emplace(entry.student, puzzles_, archives_);
     Taking& taking = at->second;
     taking.student.id = entry.student;
+    if (is_first || name < taking.student.entry) taking.student.entry = name;
     note_platform(taking.student, name, entry.platform, is_first);
     if (!entry.name.empty()) taking.student.name = entry.name;
     if (packed) {
@@ -141,8 +144,7 @@ class Entries {
     const bool in_order = first.name < entry.name;
     student.mixed_up = fmt::format(
         "two entries have this id, and their names are not of one platform: {} and {}. If they are two students', "
-        "grade "
-        "what each platform has exported by itself; if they are one's, leave one of them.",
+        "grade what each platform has exported by itself; if they are one's, leave one of them.",
         text_of(in_order ? first : entry), text_of(in_order ? entry : first));
   }
   static std::string text_of(const FirstEntry& entry) {

@@ -26,6 +26,7 @@ struct Student {
   std::string unread;             ///< why their work could not be read whole; empty: it could
   std::string mixed_up;           ///< why it may be the work of several students; empty: it is one's
   std::string group;              ///< one word for all who have handed this in together; empty: nobody else has
+  std::string entry;              ///< what it is called in the folder of submissions; of several the first by name
 };
 
 struct Submissions {
