@@ -227,8 +227,17 @@ bool in_turn(const CheckContext& check, const ServerPlan& plan, int rank, EventK
   return false;
 }
 
+/// Server 0 computes more than twice as long as it takes to add up all gradients and to update its table.
+bool adds_too_much(const CheckContext& check) {
+  const StepTime time(check.kase());
+  Nanos computed;
+  for (const Event& event : check.events(0, EventKind::operation)) computed += event.end - event.begin;
+  return computed > 2 * in_all_steps(check.kase(), time.n * time.adding + time.updating).value();
+}
+
 void diagnose_time(CheckContext& check, const ServerPlan& plan, int rank) {
   if (num_calls(check, rank, "matmul") > plan.steps) return check.diagnose("computed_again");
+  if (adds_too_much(check)) return check.diagnose("server_adds_too_much");
   const Nanos slow = StepTime(check.kase()).computing(check.kase(), true).value();
   if (plan.backups > 0 && check.end_time(rank) > plan.steps * slow) {
     return check.diagnose(receives_from_any(check, 0) ? "waits_for_slow" : "fixed_order");

@@ -71,11 +71,10 @@ constexpr std::array kBuiltIn = {
         "Numbers of tensors were multiplied by an operation that this puzzle has no use for, or by more of it than it "
         "needs. What it counts and times are the calls that its lesson names: make those.",
         "Which call of the model, or of the lesson, does what you have put together here from single operations?"},
-    BuiltIn{
-        "products_of_sums",
-        "More was added and scaled here than the products take of which the lesson speaks: as if products had been put "
-        "together from sums, which nothing counts. Make them by the calls of the lesson.",
-        "Which of these sums does the lesson ask for? Which product could take the place of the others?"},
+    BuiltIn{"products_of_sums",
+            "Far more was added and scaled here than the products take of which the lesson speaks: as if products had "
+            "been put together from sums, which nothing counts. Make them by the calls of the lesson.",
+            "Which of these sums does the lesson ask for? Which product could take the place of the others?"},
     BuiltIn{"barrier",
             "A barrier moves no data, and data are waited for by their own operations: nothing here needs one. Take it "
             "out; where it stood for a wait, wait for that Work.",

@@ -14,7 +14,11 @@
 /// | ranks_differ                    | replicas that should be equal are not                                      |
 /// | host_reads                      | right, but read() was called where puzzle.toml does not allow it           |
 /// | other_product                   | right, but by products that puzzle.toml does not list, or by too many      |
-/// | products_of_sums                | right, but more was added than the products take                           |
+/// | products_of_sums                | right, but far more was added than the products take                       |
+/// | needless_store                  | right, but the store was called where puzzle.toml does not allow it        |
+/// | needless_survivors              | right, but survivors() was called where puzzle.toml does not allow it      |
+/// | barrier                         | right, but a barrier was called where puzzle.toml does not allow it        |
+/// | nearly_right                    | right to two or three digits, and no other mistake is recognised           |
 ///
 /// The types of failures and endings (deadlock, out_of_memory, cpu_limit, …) are ids as well.
 #pragma once

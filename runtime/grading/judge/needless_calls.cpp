@@ -137,6 +137,10 @@ void bound_products(CheckContext& check, const std::vector<cases::Product>& allo
 
 namespace {
 
+// Right programs that put a sum together in a way of their own add somewhat more than layers and products multiply; who
+// makes products of sums adds some hundred times as much.
+constexpr Count kSumsForAProduct = 4;
+
 /// What the operations of one rank take: those of layers and products of matrices, and those that are linear.
 struct Computed {
   Flops multiplied, added;
@@ -175,9 +179,10 @@ void bound_sums(CheckContext& check, const std::vector<cases::Product>& allowed)
   }
   // A puzzle of sums alone has nothing to compare them with.
   const bool lists_products = std::any_of(allowed.begin(), allowed.end(), cases::is_of_matrices);
-  if (added <= multiplied || (multiplied == Flops(0) && !lists_products)) return;
+  const Flops most_added = kSumsForAProduct * multiplied;
+  if (added <= most_added || (multiplied == Flops(0) && !lists_products)) return;
   const front::Event& where = *ranks[static_cast<std::size_t>(most)].most_added;
-  check.fail(fmt::format("{} at most in sums: what the products take", text_of(multiplied)),
+  check.fail(fmt::format("{} at most in sums: {} times what the products take", text_of(most_added), kSumsForAProduct),
              fmt::format("{}; {} has most of them", text_of(added), check.name_of(most)), place_of(where));
   check.diagnose("products_of_sums");
 }

@@ -40,10 +40,11 @@ void refuse_products(CheckContext& check, const std::vector<cases::Product>& all
 /// SHARDLINGS_MOST_OF_PRODUCTS grants it; it grants nothing to those that it leaves out.
 void bound_products(CheckContext& check, const std::vector<cases::Product>& allowed);
 
-/// Fails a check that has passed if all ranks together have added and scaled more than layers and products of matrices
-/// have computed: in sums alone a product can be made, too, as beside a number that is huge another one is rounded
-/// away. That takes some hundred times what the product itself takes; right programs add less than half as much as they
-/// multiply. Where nothing was multiplied, and nothing is listed that multiplies matrices, a puzzle is about sums.
+/// Fails a check that has passed if all ranks together have added and scaled more than four times what layers and
+/// products of matrices have computed: in sums alone a product can be made, too, as beside a number that is huge
+/// another one is rounded away. That takes some hundred times what the product itself takes; solutions add less than
+/// half as much as they multiply, and one that is written at length a little more than it multiplies. Where nothing was
+/// multiplied, and nothing is listed that multiplies matrices, a puzzle is about sums.
 void bound_sums(CheckContext& check, const std::vector<cases::Product>& allowed);
 
 /// Fails a check that has passed if a rank's calls of model.update, and Adam on the host, have computed more than one
