@@ -62,6 +62,12 @@ add_custom_command(OUTPUT ${SHARDLINGS_ALLOWED_HEADERS} DEPENDS ${CMAKE_BINARY_D
 add_custom_target(shardlings_allowed_headers DEPENDS ${SHARDLINGS_ALLOWED_HEADERS})
 add_dependencies(command shardlings_allowed_headers)
 
+# What every run of a submission needs beside its puzzle's own parts.
+set(needed_by_runs shardlings shardlings_submission shardlings_allowed_headers)
+if(TARGET shardlings_precompiled)
+  list(APPEND needed_by_runs shardlings_precompiled)
+endif()
+
 # g++ would start this assembler, too; without it in between it is sooner done.
 set(SHARDLINGS_ASSEMBLER_COMMAND "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
@@ -260,8 +266,8 @@ if(TARGET learner)
   endif()
 endif()
 
-# What a learner sees at the very first start: the command shows the first lesson. While that is read the launcher builds
-# the rest, and first of it what runs the first puzzle.
+# What a learner sees at the very first start: the command shows the first lesson. While that is read the start script
+# builds the rest, and first of it what runs the first puzzle.
 add_custom_target(first)
 if(TARGET shardlings_command)
   add_dependencies(first shardlings_command)

@@ -55,8 +55,8 @@ std::vector<std::vector<std::string>> installed() {
   return lists;
 }
 
-/// The packages of one of the launcher's lists.
-std::vector<std::string> launchers(const std::string& list) {
+/// The packages of one of the start script's lists.
+std::vector<std::string> packages_of_start_script(const std::string& list) {
   std::vector<std::string> packages;
   bool inside = false;
   for (const std::string& line : lines_of(text_of("shardlings"))) {
@@ -84,10 +84,10 @@ std::string argument_of(const std::string& name) {
   return argument;
 }
 
-TEST(Container, HasThePackagesOfTheLauncher) {
-  std::vector<std::string> wanted = launchers("needed");
+TEST(Container, HasThePackagesOfTheStartScript) {
+  std::vector<std::string> wanted = packages_of_start_script("needed");
   ASSERT_GT(wanted.size(), 5U);
-  for (const std::string& package : launchers("useful")) wanted.push_back(package);
+  for (const std::string& package : packages_of_start_script("useful")) wanted.push_back(package);
   ASSERT_EQ(installed().size(), 2U);
   EXPECT_EQ(installed()[0], wanted);
   EXPECT_THAT(std::vector<std::string>({"clangd", "git", "sudo"}), IsSubsetOf(installed()[1]));

@@ -19,7 +19,7 @@ class UnfinishedBuild : public testing::Test {
   ~UnfinishedBuild() override {
     if (lock_ >= 0) close(lock_);
   }
-  /// As the launcher does while it builds.
+  /// As the start script does while it builds.
   void hold_lock() {
     lock_ = open((folder_ / "build/.lock").c_str(), O_RDWR);
     ASSERT_EQ(flock(lock_, LOCK_EX | LOCK_NB), 0);

@@ -1,5 +1,5 @@
 /// \file
-/// What the launcher's last build says about puzzles that do not build.
+/// What the start script's last build says about puzzles that do not build.
 #pragma once
 
 #include <iosfwd>

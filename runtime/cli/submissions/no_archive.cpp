@@ -4,7 +4,7 @@
 
 namespace shardlings::cli::submissions {
 
-/// The launcher sees that the package is there, and builds again by itself.
+/// The start script sees that the package is there, and builds again by itself.
 static constexpr const char* kToHaveArchives =
     "this command was built without archives; on Debian or Ubuntu: sudo apt-get install libarchive-dev, and then "
     "./shardlings, which builds what is new";

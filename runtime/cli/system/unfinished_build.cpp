@@ -28,7 +28,7 @@ bool is_being_built(const std::string& build) {
 }
 
 bool is_first_built(const std::string& build) {
-  return is_being_built(build) && !std::filesystem::exists(build + "/.built");  // the launcher's stamp
+  return is_being_built(build) && !std::filesystem::exists(build + "/.built");  // the start script's stamp
 }
 
 void wait_until_built(const Project& project, const std::string& id,

@@ -1,5 +1,5 @@
 /// \file
-/// The very first start shows the first puzzle while the launcher still builds what the others need.
+/// The very first start shows the first puzzle while the start script still builds what the others need.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace shardlings::cli::system {
 
-/// Whether the launcher builds in this folder at the moment: it holds a lock meanwhile, also where it does so behind
-/// the command.
+/// Whether the start script builds in this folder at the moment: it holds a lock meanwhile, also where it does so
+/// behind the command.
 bool is_being_built(const std::string& build_folder);
 
 /// Whether that is the very first time: nothing has ever been built to the end here.

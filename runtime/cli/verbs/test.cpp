@@ -23,7 +23,8 @@ static int test(const Context& context, const TestOptions& options) {
   system::refuse_in_handout(context.project, "test");
   const std::string& build = context.project.build;
   context.out << "Building the project's own tests." << std::endl;
-  // One puzzle that does not build must not stop the tests of all the rest (-k 0): the launcher has noted which it is.
+  // One puzzle that does not build must not stop the tests of all the rest (-k 0): the start script has noted which it
+  // is.
   const bool is_whole = system::run_program({"cmake", "--build", build, "--", "-k", "0"}) == 0;
   const auto faulty = is_whole ? std::vector<learner::BuildFailure>() : learner::build_failures(context.project);
   if (!is_whole && faulty.empty()) {

@@ -1,4 +1,4 @@
-// The launcher, with CMake and apt-get replaced by scripts that note how they were called.
+// The start script, with CMake and apt-get replaced by scripts that note how they were called.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,9 +44,9 @@ echo "apt-get $*" >> "$CALLS"
 if [[ -e $BROKEN ]]; then echo "no network"; exit 1; fi
 )";
 
-class Launcher : public testing::Test {
+class StartScript : public testing::Test {
  protected:
-  Launcher() {
+  StartScript() {
     fs::create_directories(clone_);
     fs::copy_file(SHARDLINGS_SOURCE "/shardlings", clone_ + "/shardlings");
     folder_.write("a clone/CMakeLists.txt", "");
@@ -92,20 +92,20 @@ class Launcher : public testing::Test {
   std::string clone_ = folder_ / "a clone";
 };
 
-TEST_F(Launcher, BuildsAndStartsTheCommand) {
+TEST_F(StartScript, BuildsAndStartsTheCommand) {
   const Answer answer = start({"run", "two words"});
   EXPECT_EQ(answer.status, 7) << answer.err;
   EXPECT_EQ(answer.out, "command: run two words\n");
   EXPECT_THAT(calls(), AllOf(HasSubstr("cmake -S " + clone_), HasSubstr("--target learner")));
 }
 
-TEST_F(Launcher, BuildsNothingTheSecondTime) {
+TEST_F(StartScript, BuildsNothingTheSecondTime) {
   start();
   EXPECT_EQ(start().out, "command: \n");
   EXPECT_THAT(calls(), IsEmpty());
 }
 
-TEST_F(Launcher, ShowsThePersonTheFirstPuzzleBeforeTheOthersAreBuilt) {
+TEST_F(StartScript, ShowsThePersonTheFirstPuzzleBeforeTheOthersAreBuilt) {
   folder_.write("hold", "");
   const Answer first = start_in_terminal();
   EXPECT_THAT(first.out, HasSubstr("command: "));
@@ -120,7 +120,7 @@ TEST_F(Launcher, ShowsThePersonTheFirstPuzzleBeforeTheOthersAreBuilt) {
   EXPECT_THAT(calls(), Not(HasSubstr("cmake -S"))) << "nothing is left to be built";
 }
 
-TEST_F(Launcher, BuildsAllForAPersonWhoKnowsTheCommandAlready) {
+TEST_F(StartScript, BuildsAllForAPersonWhoKnowsTheCommandAlready) {
   script("doxygen", "#!/bin/bash\n");
   start_in_terminal({"SHARDLINGS_DEVELOPER=1"});
   EXPECT_THAT(calls(), AllOf(HasSubstr("--target learner"), Not(HasSubstr("--target first"))));
@@ -129,7 +129,7 @@ TEST_F(Launcher, BuildsAllForAPersonWhoKnowsTheCommandAlready) {
   EXPECT_THAT(calls(), AllOf(HasSubstr("--target learner"), Not(HasSubstr("--target first"))));
 }
 
-TEST_F(Launcher, DoesNotMindWhatTheLearnerWrites) {
+TEST_F(StartScript, DoesNotMindWhatTheLearnerWrites) {
   start();
   folder_.write("a clone/puzzles/01_a/puzzle.cpp", "int a;");
   folder_.write("a clone/puzzles/01_a/.puzzle.cpp.swp", "");
@@ -137,22 +137,22 @@ TEST_F(Launcher, DoesNotMindWhatTheLearnerWrites) {
   EXPECT_THAT(calls(), IsEmpty());
 }
 
-class LauncherInput : public Launcher, public testing::WithParamInterface<const char*> {};
+class StartScriptInput : public StartScript, public testing::WithParamInterface<const char*> {};
 
-TEST_P(LauncherInput, IsBuiltAnew) {
+TEST_P(StartScriptInput, IsBuiltAnew) {
   start();
   folder_.write(std::string("a clone/") + GetParam(), "changed");
   start();
   EXPECT_THAT(calls(), HasSubstr("--build"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Launcher, LauncherInput,
+INSTANTIATE_TEST_SUITE_P(StartScript, StartScriptInput,
                          testing::Values("CMakeLists.txt", "runtime/cli/verbs/run.cpp", "runtime/new.cpp",
                                          "puzzles/01_a/harness.cpp", "puzzles/01_a/grader.cpp",
                                          "puzzles/01_a/puzzle.toml", "puzzles/01_a/plan.h",
                                          "puzzles/01_a/questions.cpp", "puzzles/02_b/grader.cpp"));
 
-TEST_F(Launcher, NoticesThatSomethingOptionalIsInstalledNow) {
+TEST_F(StartScript, NoticesThatSomethingOptionalIsInstalledNow) {
   if (!fs::exists("/usr/include/archive.h")) GTEST_SKIP() << "takes libarchive-dev";
   start();
   const std::string cache = folder_.read("a clone/build/CMakeCache.txt");
@@ -164,7 +164,7 @@ TEST_F(Launcher, NoticesThatSomethingOptionalIsInstalledNow) {
   EXPECT_THAT(calls(), IsEmpty()) << "it has been found";
 }
 
-TEST_F(Launcher, NoticesAnOldFileThatTakesTheOldPlace) {
+TEST_F(StartScript, NoticesAnOldFileThatTakesTheOldPlace) {
   folder_.write("a clone/old.cpp", "older than everything");
   fs::last_write_time(clone_ + "/old.cpp", fs::file_time_type::clock::now() - std::chrono::hours(1000));
   start();
@@ -173,14 +173,14 @@ TEST_F(Launcher, NoticesAnOldFileThatTakesTheOldPlace) {
   EXPECT_THAT(calls(), HasSubstr("--build"));
 }
 
-TEST_F(Launcher, NoticesAFileThatIsGone) {
+TEST_F(StartScript, NoticesAFileThatIsGone) {
   start();
   fs::remove(clone_ + "/runtime/cli/run.cpp");
   start();
   EXPECT_THAT(calls(), HasSubstr("--build"));
 }
 
-TEST_F(Launcher, StartsAnewInAnotherPlace) {
+TEST_F(StartScript, StartsAnewInAnotherPlace) {
   start();
   fs::rename(clone_, folder_ / "moved");
   clone_ = folder_ / "moved";
@@ -190,7 +190,7 @@ TEST_F(Launcher, StartsAnewInAnotherPlace) {
   EXPECT_THAT(calls(), HasSubstr("-S " + clone_));
 }
 
-TEST_F(Launcher, ShowsTheEndOfTheLogWhenTheBuildFails) {
+TEST_F(StartScript, ShowsTheEndOfTheLogWhenTheBuildFails) {
   folder_.write("broken", "");
   const Answer answer = start();
   EXPECT_EQ(answer.status, 2);
@@ -199,7 +199,7 @@ TEST_F(Launcher, ShowsTheEndOfTheLogWhenTheBuildFails) {
   EXPECT_EQ(start().out, "command: \n") << "a failed build is no reason not to try again";
 }
 
-TEST_F(Launcher, GoesOnWhenAPuzzleDoesNotBuild) {
+TEST_F(StartScript, GoesOnWhenAPuzzleDoesNotBuild) {
   folder_.write("puzzles.log",
                 "FAILED: CMakeFiles/grader_01_a.dir/puzzles/01_a/grader.cpp.o\n"
                 "c++ -c grader.cpp\n"
@@ -217,7 +217,7 @@ TEST_F(Launcher, GoesOnWhenAPuzzleDoesNotBuild) {
   EXPECT_THAT(calls(), HasSubstr("--build"));
 }
 
-TEST_F(Launcher, TriesAgainWhatFailedForAnotherReasonThanTheSource) {
+TEST_F(StartScript, TriesAgainWhatFailedForAnotherReasonThanTheSource) {
   folder_.write("puzzles.log",
                 "FAILED: CMakeFiles/grader_01_a.dir/puzzles/01_a/grader.cpp.o\n"
                 "../puzzles/01_a/grader.cpp:3:1: error: what is this?\n"
@@ -228,7 +228,7 @@ TEST_F(Launcher, TriesAgainWhatFailedForAnotherReasonThanTheSource) {
   EXPECT_THAT(calls(), HasSubstr("--build"));
 }
 
-TEST_F(Launcher, MakesWarningsErrorsForDevelopersOnly) {
+TEST_F(StartScript, MakesWarningsErrorsForDevelopersOnly) {
   script("doxygen", "#!/bin/bash\n");
   start();
   EXPECT_THAT(calls(), Not(HasSubstr("WERROR")));
@@ -238,19 +238,19 @@ TEST_F(Launcher, MakesWarningsErrorsForDevelopersOnly) {
   EXPECT_THAT(calls(), IsEmpty());
 }
 
-TEST_F(Launcher, WantsWhatOnlyDevelopersNeedForThemOnly) {
+TEST_F(StartScript, WantsWhatOnlyDevelopersNeedForThemOnly) {
   EXPECT_THAT(start().err, Not(HasSubstr("doxygen")));
   EXPECT_THAT(start({}, {"SHARDLINGS_DEVELOPER=1"}).err, HasSubstr("doxygen"));
 }
 
-TEST_F(Launcher, WorksThroughASymbolicLink) {
+TEST_F(StartScript, WorksThroughASymbolicLink) {
   fs::create_symlink(clone_ + "/shardlings", folder_ / "link");
   const Answer answer = answer_of(folder_.path(), {folder_ / "link"},
                                   {"PATH=" + (folder_ / "tools"), "CALLS=/dev/null", "BROKEN=/none", "PUZZLES=/none"});
   EXPECT_EQ(answer.out, "command: \n") << answer.err;
 }
 
-TEST_F(Launcher, InstallsWhatIsMissingOrSaysWhichLineDoes) {
+TEST_F(StartScript, InstallsWhatIsMissingOrSaysWhichLineDoes) {
   fs::remove(folder_ / "tools/g++");
   const Answer answer = start();
   if (geteuid() == 0) {
@@ -262,9 +262,9 @@ TEST_F(Launcher, InstallsWhatIsMissingOrSaysWhichLineDoes) {
   }
 }
 
-TEST_F(Launcher, SaysWhyNothingCouldBeInstalled) {
+TEST_F(StartScript, SaysWhyNothingCouldBeInstalled) {
   if (geteuid() != 0)
-    GTEST_SKIP() << "needs root, for whom alone the launcher installs without asking: run it in a container";
+    GTEST_SKIP() << "needs root, for whom alone the start script installs without asking: run it in a container";
   fs::remove(folder_ / "tools/g++");
   folder_.write("broken", "");
   const Answer answer = start();
@@ -272,7 +272,7 @@ TEST_F(Launcher, SaysWhyNothingCouldBeInstalled) {
   EXPECT_THAT(answer.err, AllOf(HasSubstr("apt-get failed"), HasSubstr("no network")));
 }
 
-TEST_F(Launcher, NamesThePackagesWhereThereIsNoAptGet) {
+TEST_F(StartScript, NamesThePackagesWhereThereIsNoAptGet) {
   fs::remove(folder_ / "tools/g++");
   fs::remove(folder_ / "tools/apt-get");
   const Answer answer = start();
