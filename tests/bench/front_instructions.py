@@ -105,11 +105,14 @@ def shares_of_front(profile):
 
 def train(root, steps, folder):
     """The profile of the process that trains."""
-    subprocess.run(["valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/%p",
-                    os.path.join(root, "build/bin/shardlings"), "train", "--tp", "2", "--pp", "2", "--hidden", "8",
-                    "--heads", "2", "--sequence", "4", "--steps", str(steps), "--fresh", "--checkpoint",
-                    os.path.join(folder, "checkpoint"), "--json"],
-                   check=True, cwd=root, capture_output=True, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"})
+    command = ["valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={folder}/%p",
+               os.path.join(root, "build/bin/shardlings"), "train", "--tp", "2", "--pp", "2", "--hidden", "8",
+               "--heads", "2", "--sequence", "4", "--steps", str(steps), "--fresh", "--checkpoint",
+               os.path.join(folder, "checkpoint"), "--json"]
+    run = subprocess.run(command, check=False, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"})
+    if run.returncode != 0:
+        sys.exit(f"training under valgrind ended with status {run.returncode}:\n{run.stderr}")
     for path in glob.glob(folder + "/*[0-9]"):
         with open(path, encoding="utf-8", errors="replace") as file:
             if re.search(r"^cmd:\s+\S*/shardlings_train ", file.read(10000), re.MULTILINE):
@@ -120,7 +123,7 @@ def train(root, steps, folder):
 def main():
     """See above."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--root", default=ROOT)
+    parser.add_argument("--root", type=os.path.abspath, default=ROOT)
     parser.add_argument("--most", type=float, help="more are a failure")
     given = parser.parse_args()
     if shutil.which("valgrind") is None:
