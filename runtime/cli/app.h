@@ -30,7 +30,7 @@ std::optional<int> try_verbs(AddVerbs add_verbs, const std::string& program, con
 int run_app_of(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
                std::ostream& out, std::ostream& err);
 
-/// The verbs and options that run_app_of() takes.
+/// The verbs and options that run_app_of() takes: for tests, since a verb has them from its Context.
 grammar::Grammar grammar_of_verbs(AddVerbs add_verbs);
 
 }  // namespace shardlings::cli

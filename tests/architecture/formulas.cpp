@@ -1,5 +1,6 @@
-// The page of formulas for graders names every header of its folder, with functions that are there, and tells those
-// that judge from those that compute.
+// The page of formulas for graders names every header of its folder, with functions that are there, and none that can
+// judge among those that compute. The other way round nothing is checked: what only names a mistake, and is given no
+// check that it could fail, may stand among those that judge.
 #include <algorithm>
 #include <map>
 #include <regex>

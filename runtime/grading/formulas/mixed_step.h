@@ -25,7 +25,8 @@ template <class Real>
 MixedGradient<Real> mixed_gradient(const cases::Case& kase, const reference::Layers& weights, std::uint64_t shake = 0);
 
 /// In ten-thousandths. Another machine may round a few numbers to the other side, and has a distance that is one more
-/// or less then: what is written down of distances goes in steps of this many.
+/// or less then. What is written down of distances goes in steps of this many, so that machines mostly agree: where a
+/// distance lies beside a step's end they may not.
 inline constexpr Count kNoiseStep = 15;
 
 /// A step in double precision, and how far careful computations may be from it: tolerances are those of
@@ -34,7 +35,7 @@ struct MixedStep {
   MixedGradient<double> exact;
   reference::Layers tolerance;
   std::vector<double> loss_tolerance;
-  Count noise = 0;  ///< the largest distance() of the careful computations, rounded up to one that machines agree on
+  Count noise = 0;  ///< the largest distance() of the careful computations, rounded up to a step
 };
 MixedStep mixed_step(const cases::Case& kase, const reference::Layers& weights);
 
