@@ -6,31 +6,22 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/checkpoint_plan.h"
 #include "grading/formulas/training.h"
-#include "grading/judge/predictions.h"
+#include "plans.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
+using namespace shardlings::checkpoint_budget;
 using front::Event;
 using front::EventKind;
 
 namespace {
-
-using PlannedLayers = std::vector<PlannedLayer>;
-
-/// Weights, gradients, batch and loss: there before the step begins.
-Formula<Bytes> fixed_bytes(const Case& kase) {
-  const Bytes weights(weight_bytes(layer_bytes(kase)));
-  return named("weights", weights) + named("gradients", weights) +
-         named("batch and loss", Bytes(batch_bytes(kase) + 4));
-}
 
 /// How often each layer ran forward.
 std::vector<std::int64_t> forwards_of(const CheckContext& check) {
@@ -68,80 +59,6 @@ std::string names_of(const CheckpointPlan& plan) {
   }
   if (layers.empty()) return "no layer";
   return fmt::format("{} {}", layers.size() == 1 ? "layer" : "layers", fmt::join(layers, ", "));
-}
-
-/// Layers are recomputed one after another, in the order of `before`, until the rest fits. Equal ones are taken from
-/// below, or from above.
-CheckpointPlan greedy_plan(const PlannedLayers& layers, std::int64_t budget, auto before, bool from_above = false) {
-  std::vector<std::size_t> order(layers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (from_above) std::reverse(order.begin(), order.end());
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return before(layers[a], layers[b]); });
-  CheckpointPlan plan(layers.size(), false);
-  for (const std::size_t l : order) {
-    if (activation_peak(layers, plan) <= budget) break;
-    if (layers[l].saved > 0) plan[l] = true;
-  }
-  return plan;
-}
-
-bool larger(const PlannedLayer& a, const PlannedLayer& b) {
-  return a.saved > b.saved;
-}
-/// Fewer operations for each byte that it sets free.
-bool cheaper_byte(const PlannedLayer& a, const PlannedLayer& b) {
-  return static_cast<double>(a.flops) * static_cast<double>(b.saved) <
-         static_cast<double>(b.flops) * static_cast<double>(a.saved);
-}
-bool earlier(const PlannedLayer&, const PlannedLayer&) {
-  return false;  // as they stand
-}
-
-/// The cheapest bytes first: of equally cheap ones nothing says which, so both orders are right.
-std::array<CheckpointPlan, 2> simple_plans(const PlannedLayers& layers, std::int64_t budget) {
-  return {greedy_plan(layers, budget, cheaper_byte), greedy_plan(layers, budget, cheaper_byte, true)};
-}
-bool is_simple(const PlannedLayers& layers, std::int64_t budget, const CheckpointPlan& plan) {
-  const auto plans = simple_plans(layers, budget);
-  return std::find(plans.begin(), plans.end(), plan) != plans.end();
-}
-
-/// The operations of the best plan for these layers and this budget, as they cost in truth; none if nothing fits.
-std::optional<std::int64_t> flops_of_best(const Case& kase, const PlannedLayers& layers, std::int64_t budget) {
-  const auto plan = best_plan(layers, budget);
-  return plan ? std::optional(recomputed_flops(planned_layers(kase), *plan)) : std::nullopt;
-}
-
-/// The layers if they needed other bytes than they do, as `mistake` makes them.
-PlannedLayers layers_if(const Case& kase, auto mistake) {
-  PlannedLayers layers = planned_layers(kase);
-  for (std::size_t l = 0; l < layers.size(); ++l) mistake(layers[l], l + 1 == layers.size());
-  return layers;
-}
-std::optional<std::int64_t> flops_if(const Case& kase, auto mistake) {
-  return flops_of_best(kase, layers_if(kase, mistake), kase.integer("budget"));
-}
-
-/// The same with costs of another micro-batch: b positions and s sequences.
-PlannedLayers layers_if_swapped(const Case& kase) {
-  Case swapped = kase;
-  std::swap(swapped.batch, swapped.model.sequence);
-  return planned_layers(swapped);
-}
-
-/// The same without x[l] while layer l itself goes backward, or without x[0].
-PlannedLayers layers_if_input_missing(const Case& kase, bool own) {
-  PlannedLayers layers = planned_layers(kase);
-  for (std::size_t l = layers.size() - 1; own && l > 0; --l) layers[l].input = layers[l - 1].input;
-  layers.front().input = 0;
-  return layers;
-}
-
-/// Whoever takes the layers for these finds this plan: as the best one, or by the simple order.
-bool is_plan_for(const Case& kase, const PlannedLayers& layers, const CheckpointPlan& plan) {
-  const std::int64_t budget = kase.integer("budget");
-  return flops_of_best(kase, layers, budget) == recomputed_flops(planned_layers(kase), plan) ||
-         is_simple(layers, budget, plan);
 }
 
 /// All second forwards ran before the first backward.
@@ -383,44 +300,4 @@ SHARDLINGS_CHECK(best_plan) {
   const auto best = best_plan(planned_layers(kase), kase.integer("budget"));
   if (!best) throw std::logic_error("puzzle.toml: no plan fits the budget of this case");
   repeats_at_most(check, "the best of all plans that fit the budget", *best, "not_the_cheapest");
-}
-
-SHARDLINGS_PREDICTIONS("6 layers") {
-  const Case& kase = predict.kase();
-  const PlannedLayers layers = planned_layers(kase);
-  const std::int64_t budget = kase.integer("budget");
-  const CheckpointPlan best = best_plan(layers, budget).value();
-  const CheckpointPlan nothing(layers.size(), false), everything(layers.size(), true);
-  const auto at_the_end = [](PlannedLayer& layer, bool last) {
-    if (!last) layer.kept_work = layer.again_work = 0;
-  };
-  const auto flops_of = [&](const CheckpointPlan& plan) { return Flops(recomputed_flops(layers, plan)); };
-  const Formula<Bytes> all_kept = named("activations if all is kept", Bytes(activation_peak(layers, nothing)));
-  const Formula<Bytes> needed = named("activations of the best plan", Bytes(activation_peak(layers, best)));
-  predict
-      .peak("peak", 0, "How many bytes of device memory are alive at the worst moment of the best plan?",
-            fixed_bytes(kase) + needed)
-      .unlike(needed, "Weights, gradients, batch and loss are there as well.")
-      .unlike(fixed_bytes(kase) + all_kept, "That is with everything kept: it is above the budget.");
-  predict
-      .number("excess", "By how many bytes would the activations be over the budget if all of Saved were kept?",
-              all_kept - named("budget", Bytes(budget)))
-      .unlike(all_kept, "That is all of it. The budget is for activations alone: take it away.");
-  predict
-      .number("operations", "How many operations do all second forwards of the best plan take?",
-              named("second forwards of the best plan", flops_of(best)))
-      .unlike(flops_of(greedy_plan(layers, budget, larger)),
-              "That is the largest first, which frees more than is needed.")
-      .unlike(flops_of(greedy_plan(layers, budget, cheaper_byte)),
-              "That is the cheapest byte first: enough to pass. Another set of layers does it for less.")
-      .unlike(Flops(flops_if(kase, at_the_end).value()), "That plan fits at the last layer. Does it at the others?")
-      .unlike(flops_of(everything), "That is every layer. Only some have to be computed again.");
-}
-
-SHARDLINGS_PREDICTIONS_AFTER("6 layers") {
-  const Formula<Count> layers = named("layers", 100);
-  predict.answer(1)
-      .count("entries", "100 layers have exactly as many bytes each. How many entries does the table have at most?",
-             layers + 1, "entries")
-      .unlike(layers, "That nothing is kept is a sum, too.");
 }

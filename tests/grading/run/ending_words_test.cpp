@@ -1,14 +1,16 @@
-// What is said of processes that ended in ways that no program can be made to end in.
+// What is said of processes, from what is known of their end: also of ends that no program can be made to come to.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <limits>
 
 #include "grading/run/ending.h"
 
 namespace shardlings::grading {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 /// What is said of a process that ended so, after main() had begun.
@@ -114,6 +116,63 @@ TEST(EndingWords, WhatTheRuntimeCouldNotDoIsNoFaultOfTheProgram) {
   EXPECT_EQ(result.ending, wire::Ending::machine_fault);
   EXPECT_EQ(result.explanation, "the run could not be made: no OpenBLAS.");
   EXPECT_EQ(described(end, {}).ending, wire::Ending::early_exit);
+}
+
+TEST(EndingWords, AnAddressIsToldWhereItWasNoted) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.signal = SIGSEGV;
+  const run::ProcessLimits limits;
+  run::Evidence evidence{.end = end, .limits = limits};
+  evidence.reached_main = true;
+  wire::Result result;
+  run::describe_ending(evidence, result);
+  EXPECT_THAT(result.explanation, testing::Not(HasSubstr("0x0"))) << "its handler may not have been there, or stack";
+  evidence.crash_signal = SIGSEGV;
+  evidence.crash_address = 0;
+  run::describe_ending(evidence, result);
+  EXPECT_THAT(result.explanation, HasSubstr("The address was 0x0, where nothing is: an index into an empty vector"));
+}
+
+// Over several processes the others may stand where they wait for the one that could not go on.
+TEST(EndingWords, WhatWasNotedBeforeTheRunStoodIsTheReason) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.killed = run::Kill::wall_limit;
+  const run::ProcessLimits limits;
+  run::Evidence evidence{.end = end, .limits = limits};
+  const auto ending = [&] {
+    wire::Result result;
+    run::describe_ending(evidence, result);
+    return result.ending;
+  };
+  EXPECT_EQ(ending(), wire::Ending::wall_limit);
+  evidence.host_memory_exhausted = true;
+  EXPECT_EQ(ending(), wire::Ending::memory_limit);
+  evidence.fault = "the disk is full";
+  EXPECT_EQ(ending(), wire::Ending::machine_fault);
+}
+
+TEST(EndingWords, WhatFillsTheMemoryIsToldByWhatTensorsHadOfIt) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.exited = true;
+  end.peak_memory = 990 << 20;
+  run::ProcessLimits limits;
+  limits.memory_bytes = 1000 << 20;
+  const run::Evidence evidence{.end = end, .limits = limits, .reached_main = true, .host_memory_exhausted = true};
+  wire::Result result;
+  result.last_words.resize(3);
+  const auto told = [&](std::int64_t each) {
+    for (wire::LastWords& words : result.last_words) words.tensors = each;
+    run::describe_ending(evidence, result);
+    EXPECT_EQ(result.ending, wire::Ending::memory_limit);
+    return result.explanation;
+  };
+  EXPECT_THAT(told(300 << 20), HasSubstr("Its tensors had 900 MiB of it, rank 0 alone 300 MiB"));
+  EXPECT_THAT(told(10 << 20), HasSubstr("Its tensors had no more than 30 MiB: something else grows"));
+  EXPECT_THAT(told(-1), HasSubstr("no more than 0 MiB")) << "what a program says of itself";
+  EXPECT_THAT(told(std::numeric_limits<std::int64_t>::max()), HasSubstr("Its tensors had 3145728 MiB of it"));
 }
 
 }  // namespace

@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <csignal>
-#include <limits>
-
 #include "base/file.h"
 #include "grading/build/build_submission.h"
 #include "grading/build/call_lines.h"
@@ -72,42 +69,6 @@ TEST(Endings, ReplicasThatDifferAreKeptApart) {
   EXPECT_EQ(data.conflict, "rank 1 ended with other values than rank 0");
   ASSERT_EQ(data.replicas.size(), 2U);
   EXPECT_EQ(data.replicas[1], std::vector<float>(6, 3.F));
-}
-
-TEST(Endings, AnAddressIsToldWhereItWasNoted) {
-  run::ProcessEnd end;
-  end.started = true;
-  end.signal = SIGSEGV;
-  const run::ProcessLimits limits;
-  run::Evidence evidence{.end = end, .limits = limits};
-  evidence.reached_main = true;
-  wire::Result result;
-  run::describe_ending(evidence, result);
-  EXPECT_THAT(result.explanation, testing::Not(HasSubstr("0x0"))) << "its handler may not have been there, or stack";
-  evidence.crash_signal = SIGSEGV;
-  evidence.crash_address = 0;
-  run::describe_ending(evidence, result);
-  EXPECT_THAT(result.explanation, HasSubstr("The address was 0x0, where nothing is: an index into an empty vector"));
-}
-
-// Over several processes the others may stand where they wait for the one that could not go on.
-TEST(Endings, WhatWasNotedBeforeTheRunStoodIsTheReason) {
-  run::ProcessEnd end;
-  end.started = true;
-  end.killed = run::Kill::wall_limit;
-  const run::ProcessLimits limits;
-  run::Evidence evidence{.end = end, .limits = limits};
-  evidence.reached_main = true;
-  const auto ending = [&] {
-    wire::Result result;
-    run::describe_ending(evidence, result);
-    return result.ending;
-  };
-  EXPECT_EQ(ending(), wire::Ending::wall_limit);
-  evidence.host_memory_exhausted = true;
-  EXPECT_EQ(ending(), wire::Ending::memory_limit);
-  evidence.fault = "the disk is full";
-  EXPECT_EQ(ending(), wire::Ending::machine_fault);
 }
 
 TEST(Endings, SegmentationFault) {
@@ -323,28 +284,6 @@ TEST(Endings, TensorsOfAllRanksFillTheMemory) {
   EXPECT_THAT(result.explanation, testing::ContainsRegex("puzzle.cpp:12: out of memory on rank [01]: 20 MiB"));
   EXPECT_THAT(result.explanation, testing::ContainsRegex("gradient   [0-9]+ tensors? from puzzle.cpp:12"));
   EXPECT_THAT(result.explanation, HasSubstr("the machine has no memory left, which all ranks of a run share"));
-}
-
-TEST(Endings, WhatFillsTheMemoryIsToldByWhatTensorsHadOfIt) {
-  run::ProcessEnd end;
-  end.started = true;
-  end.exited = true;
-  end.peak_memory = 990 << 20;
-  run::ProcessLimits limits;
-  limits.memory_bytes = 1000 << 20;
-  const run::Evidence evidence{.end = end, .limits = limits, .reached_main = true, .host_memory_exhausted = true};
-  wire::Result result;
-  result.last_words.resize(3);
-  const auto told = [&](std::int64_t each) {
-    for (wire::LastWords& words : result.last_words) words.tensors = each;
-    run::describe_ending(evidence, result);
-    EXPECT_EQ(result.ending, wire::Ending::memory_limit);
-    return result.explanation;
-  };
-  EXPECT_THAT(told(300 << 20), HasSubstr("Its tensors had 900 MiB of it, rank 0 alone 300 MiB"));
-  EXPECT_THAT(told(10 << 20), HasSubstr("Its tensors had no more than 30 MiB: something else grows"));
-  EXPECT_THAT(told(-1), HasSubstr("no more than 0 MiB")) << "what a program says of itself";
-  EXPECT_THAT(told(std::numeric_limits<std::int64_t>::max()), HasSubstr("Its tensors had 3145728 MiB of it"));
 }
 
 TEST(Endings, MemoryHog) {
