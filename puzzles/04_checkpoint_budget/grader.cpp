@@ -169,9 +169,10 @@ bool has_fewest_layers(const Case& kase, const CheckpointPlan& plan) {
 std::vector<const char*> mistakes_behind(const Case& kase, const CheckpointPlan& plan) {
   const PlannedLayers layers = planned_layers(kase);
   const std::int64_t budget = kase.integer("budget"), found = recomputed_flops(layers, plan);
+  const bool is_right_order = is_simple(layers, budget, plan);
   std::vector<const char*> mistakes;
   if (plan == greedy_plan(layers, budget, larger)) mistakes.push_back("largest_first");
-  if (is_simple(layers, budget, plan)) mistakes.push_back("cheapest_byte_first");
+  if (is_right_order) mistakes.push_back("cheapest_byte_first");
   if (plan == greedy_plan(layers, budget, earlier)) mistakes.push_back("first_layers");
   const auto kept_twice = [](PlannedLayer& layer, bool) { layer.kept_work += layer.saved; };
   const auto always_twice = [&](PlannedLayer& layer, bool last) {
@@ -179,7 +180,9 @@ std::vector<const char*> mistakes_behind(const Case& kase, const CheckpointPlan&
     layer.again_work += layer.saved;
   };
   const auto rounded_up = [](PlannedLayer& layer, bool) { layer.saved = (layer.saved + 1023) / 1024 * 1024; };
-  const auto finds = [&](auto mistake) { return is_plan_for(kase, layers_if(kase, mistake), plan); };
+  const auto finds = [&](auto mistake) {
+    return flops_if(kase, mistake) == found || (!is_right_order && is_simple(layers_if(kase, mistake), budget, plan));
+  };
   if (finds(kept_twice) || finds(always_twice) || finds(rounded_up)) {
     mistakes.push_back("counted_too_much");
   } else if (counts_coarsely(kase, found)) {
@@ -286,11 +289,10 @@ bool plan_fits(CheckContext& check) {
 SHARDLINGS_CHECK(recompute) {
   const Case& kase = check.kase();
   if (!plan_fits(check)) return;
-  const PlannedLayers layers = planned_layers(kase);
-  auto [lower, upper] = simple_plans(layers, kase.integer("budget"));
-  const bool upper_costs_more = recomputed_flops(layers, upper) > recomputed_flops(layers, lower);
+  const auto [lower, upper] = simple_plans(planned_layers(kase), kase.integer("budget"));
+  const bool is_from_above = plan_of(check) == upper;
   // Where this cannot tell which mistake it was, the best plan may, on another case.
-  if (!repeats_at_most(check, "giving up the cheapest bytes first", upper_costs_more ? upper : lower, "")) return;
+  if (!repeats_at_most(check, "giving up the cheapest bytes first", is_from_above ? upper : lower, "")) return;
   check.exactly("backward calls", check.counters(0).layer_backwards, Letters(kase).l, "calls",
                 check.place_of_last(0, EventKind::backward));
 }
