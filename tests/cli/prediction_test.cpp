@@ -63,6 +63,15 @@ TEST(PredictedTimes, WithoutAUnitAreInTheOneThatIsAskedFor) {
   EXPECT_EQ(echo_of(18e6, ms), "18 ms");
 }
 
+TEST(PredictedTimes, OfMinutesAreAskedForInSeconds) {
+  const Question interval = question_in(Unit::ns, 1'138'000'000'000), step = question_in(Unit::ns, 13'400'000'000);
+  EXPECT_EQ(unit_asked(interval), "s");
+  EXPECT_EQ(number_in("1138", interval), 1138e9);
+  EXPECT_EQ(number_in("1138s", interval), 1138e9);
+  EXPECT_EQ(unit_asked(step), "ms");
+  EXPECT_EQ(number_in("13400", step), 13'400e6);
+}
+
 TEST(PredictedCounts, AreReadWithOrWithoutWhatIsCounted) {
   const Question calls = question_in(Unit::count, 3, "calls");
   for (const char* answer : {"3", "3 calls", "3 call"}) EXPECT_EQ(number_in(answer, calls), 3) << answer;

@@ -37,10 +37,18 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
+/// What a time of so many nanoseconds is asked for in: from a hundred seconds on nobody counts in milliseconds.
+UnitWord time_asked(std::int64_t time) {
+  constexpr std::int64_t kMicrosecond = 1'000, kMillisecond = 1'000'000, kHundredSeconds = 100'000'000'000;
+  if (time >= kHundredSeconds) return {"s", Unit::ns, 1e9};
+  if (time >= kMillisecond) return {"ms", Unit::ns, 1e6};
+  if (time >= kMicrosecond) return {"us", Unit::ns, 1e3};
+  return {"ns", Unit::ns, 1};
+}
+
 /// What a bare number is multiplied with.
 double factor_asked(const Question& question) {
-  if (question.unit != Unit::ns) return 1;
-  return question.value >= 1'000'000 ? 1e6 : question.value >= 1'000 ? 1e3 : 1;
+  return question.unit == Unit::ns ? time_asked(question.value).factor : 1;
 }
 
 std::string example_of(const Question& question) {
@@ -95,8 +103,8 @@ bool is_mere_name(const std::string& formula) {
 }  // namespace
 
 std::string unit_asked(const Question& question) {
-  if (question.unit != Unit::ns) return grading::verdict::name_of(question.unit, question.counted);
-  return question.value >= 1'000'000 ? "ms" : question.value >= 1'000 ? "us" : "ns";
+  if (question.unit == Unit::ns) return time_asked(question.value).word;
+  return grading::verdict::name_of(question.unit, question.counted);
 }
 
 double number_in(const std::string& answer, const Question& question) {

@@ -15,8 +15,8 @@ using grading::verdict::Question;
 /// After so many wrong answers to a question it is time to go on.
 inline constexpr int kTries = 3;
 
-/// In what a number without a unit is taken: "bytes", "ms", "us", "ns", or what is counted; empty where it is asked
-/// which of several it is.
+/// In what a number without a unit is taken: "bytes", "s" (where the answer is a hundred seconds or more), "ms", "us",
+/// "ns", or what is counted; empty where it is asked which of several it is.
 std::string unit_asked(const Question& question);
 
 /// What an answer means, in the question's unit: "12.5KiB", "12.5 KB", "18ms", "26_432", "3 calls". Throws UsageError
