@@ -32,6 +32,12 @@ class ElasticCost {
   /// \name The state
   /// @{
   std::int64_t state_bytes() const { return part_bytes(1, 0); }
+  /// What it would write if it wrote the whole state of each checkpoint.
+  Bytes whole(const std::vector<Phase>& phases, int rank) const {
+    Count all = 0;
+    for (const Phase& phase : phases) all += place(phase, rank) >= 0 ? saves(phase) : 0;
+    return Bytes(all * state_bytes());
+  }
   /// What rank r of n has of it.
   std::int64_t part_bytes(int n, int r) const {
     Count elements = 0;
@@ -117,8 +123,7 @@ class ElasticCost {
       const int r = place(phase, rank);
       if (r >= 0 && phase.loaded) parts += part_bytes(phase.size(), r);
     }
-    return named("its part of each checkpoint that is loaded", Bytes(parts)) +
-           static_cast<Count>(phases.size() + 1) * named("numbers", Bytes(kNumbers));
+    return named("its part of each checkpoint that is loaded", Bytes(parts));
   }
   /// @}
 
@@ -161,19 +166,25 @@ class ElasticCost {
     if (exposed > Nanos(0))
       all += named("of these not at the end", beside) * named("what gradients do not hide", exposed);
     if (behind > 0) all += named("writes of the last one", write_time(n, 0));
-    return all + 2 * named("asking for the newest", store_time(kNumber));
+    return all + 2 * named("asking for the newest", store_time(0));
+  }
+  /// What a program may do beside end(): more questions, and two numbers more in each checkpoint.
+  Time granted() const {
+    using namespace grading::judge;
+    const Nanos questions = questions_time(1) - 2 * store_time(0), numbers = 2 * store_time(kNumber);
+    return named("more questions and numbers", questions + kase_.steps / every_ * numbers);
   }
   /// How long a rank stands still for the store at most.
   Time standing_still(const std::vector<Phase>& phases, int rank) const {
     using namespace grading::judge;
-    Nanos all = static_cast<Count>(phases.size() + 1) * store_time(kNumber);
+    Nanos all = questions_time(phases.size());
     for (const Phase& phase : phases) {
       const int r = place(phase, rank);
       if (r < 0) continue;
       const Nanos writes = write_time(phase.size(), r),
                   left = std::max(Nanos(0), writes - shares_time(phase.size(), r));
       const bool behind = phase.last == kase_.steps && kase_.steps % every_ == 0, drained = phase.broken;
-      all += saves(phase) * (left + (r == 0 ? publish_time() : Nanos(0)));
+      all += saves(phase) * (left + 4 * store_time(kNumber) + store_time(0));  // whoever gives the name
       if (behind || drained) all += writes;
       if (phase.loaded) all += read_time(phase.size(), r);
     }
@@ -192,7 +203,7 @@ class ElasticCost {
 
  private:
   static constexpr std::int64_t kNumber = 8;    ///< bytes of a number in the store
-  static constexpr std::int64_t kNumbers = 32;  ///< of four: a checkpoint has two
+  static constexpr std::int64_t kNumbers = 32;  ///< of four, the most that a checkpoint may have
 
   /// A rank's number among those that train; -1 if it does not.
   static int place(const Phase& phase, int rank) {
@@ -224,9 +235,14 @@ class ElasticCost {
     const double transfer = static_cast<double>(bytes) * kSecond / store.bytes_per_second.value();
     return std::max(Nanos(1), store.latency.value()) + Nanos(static_cast<std::int64_t>(std::llround(transfer)));
   }
+  /// Of all questions to the store that a program may ask: one in each step, and three at the beginning, at the end and
+  /// after each time that ranks are lost.
+  Nanos questions_time(std::size_t phases) const {
+    return (kase_.steps + 3 * static_cast<Count>(phases + 1)) * store_time(0);
+  }
   /// Each tensor's part may lie in all parts of a checkpoint, and those of as many ranks as there are at most.
   Nanos read_time(int n, int r) const {
-    Nanos all = 2 * store_time(kNumber);
+    Nanos all;
     for (const Count size : tensors_) {
       all += store_time(part_of(size, n, r).size() * grading::judge::kBytesOfF32);
       all += static_cast<Count>(kase_.ranks) * store_time(0);

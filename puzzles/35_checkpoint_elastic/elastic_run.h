@@ -32,9 +32,10 @@ class ElasticRun {
       phases_.push_back(next);
       if (!end) return;
       before = next.ranks;
+      const bool loaded_in_vain = next.loaded && next.last == next.first;
+      next = {next.last, 0, {}, {}, nobody_left(next, now, *end), false};
+      if (next.loaded && !loaded_in_vain) next.first = newest(next.first);
       now = *end;
-      next = {next.last, 0, {}, {}, nobody_left(next, now), false};
-      if (next.loaded) next.first = newest(next.first);
     }
   }
 
@@ -77,11 +78,18 @@ class ElasticRun {
     }
     return died(rank) ? died(rank) : first;
   }
-  /// Of those that have the state: a rank that is being healed has it when it has made an update, at the latest.
-  bool nobody_left(const Phase& phase, Nanos at) const {
+  /// Of those that have the state: who loads it or is healed has it when it computes gradients, at the latest.
+  bool nobody_left(const Phase& phase, Nanos begin, Nanos end) const {
     return std::none_of(phase.ranks.begin(), phase.ranks.end(), [&](int rank) {
-      return lives(rank, at) && (phase.last > phase.first || !contains(phase.healed, rank));
+      const bool had_it = !phase.loaded && !contains(phase.healed, rank);
+      return lives(rank, end) && (phase.last > phase.first || had_it || computes(rank, begin, end));
     });
+  }
+  /// Gradients of the model: those of exact cases do not show.
+  bool computes(int rank, Nanos begin, Nanos end) const {
+    const std::vector<front::Event> events = check_.events(rank, front::EventKind::forward);
+    return std::any_of(events.begin(), events.end(),
+                       [&](const front::Event& event) { return event.begin >= begin && event.begin < end; });
   }
   /// Of all layers, on one rank.
   Count updates(int rank, Nanos begin, Nanos end) const {

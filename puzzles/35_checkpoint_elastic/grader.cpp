@@ -11,6 +11,7 @@
 
 #include "elastic_cost.h"
 #include "elastic_run.h"
+#include "elastic_state.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/elastic_training.h"
 #include "grading/formulas/sharding_checks.h"
@@ -25,56 +26,6 @@ using front::EventKind;
 namespace {
 
 // ---- Numbers ----
-
-ElasticCase elastic_case_of(const Case& kase) {
-  ElasticCase of{kase, kase.integer("step_batch"), static_cast<int>(kase.integer("replicas"))};
-  if (is_exact(kase)) of.exact_row = [&kase](Count number, Count size) { return exact_row(kase, number, size); };
-  return of;
-}
-
-/// As one device trains, for so many updates.
-template <class Real>
-ElasticState<Real> trained(const Case& kase, Count updates, std::uint64_t shake = 0) {
-  Phase all;
-  all.last = updates;
-  all.ranks = {0};
-  const std::vector<Phase> phases = {all};
-  const ElasticCase of = elastic_case_of(kase);
-  return ElasticTraining<Real>(of, phases, shake).run();
-}
-
-Layers tolerances(const Case& kase, Count updates, const Layers& exact, LayersOf<float> ElasticState<float>::*which) {
-  std::vector<LayersOf<float>> runs;
-  for (std::uint64_t shake = 0; shake < kRuns; ++shake) runs.push_back(trained<float>(kase, updates, shake).*which);
-  return tolerances_of(exact, runs);
-}
-
-bool is_adam(const Case& kase) {
-  return kase.model.optimizer == model::ModelSpec::Optimizer::adam;
-}
-
-/// Outputs prefix + name + ".l" are those of one device; in exact cases bit for bit.
-bool layers_hold(CheckContext& check, const std::string& name, Count updates, const Layers& right,
-                 LayersOf<float> ElasticState<float>::*which) {
-  const bool exact = is_exact(check.kase());
-  const Layers tolerance = exact ? Layers() : tolerances(check.kase(), updates, right, which);
-  for (std::size_t l = 0; l < right.size(); ++l) {
-    const std::string full = name + "." + std::to_string(l);
-    if (exact ? !check.identical(full, {right[l].begin(), right[l].end()})
-              : !check.equal(full, right[l], tolerance[l])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool state_holds(CheckContext& check, const std::string& prefix, Count updates) {
-  const ElasticState<double> right = trained<double>(check.kase(), updates);
-  if (!layers_hold(check, prefix + "model", updates, right.weights, &ElasticState<float>::weights)) return false;
-  if (!is_adam(check.kase())) return true;
-  return layers_hold(check, prefix + "m", updates, right.m, &ElasticState<float>::m) &&
-         layers_hold(check, prefix + "v", updates, right.v, &ElasticState<float>::v);
-}
 
 /// All that were healed.
 std::set<int> healed_ranks(const ElasticRun& run) {
@@ -143,12 +94,12 @@ bool diagnose_healed(CheckContext& check, const ElasticRun& run) {
   return true;
 }
 
-/// Bytes of tensors that a rank has read.
-Bytes tensors_read(const CheckContext& check, int rank) {
+/// Bytes of tensors that a rank has moved by calls of this name: "store.read" or "store.write".
+Bytes tensors_moved(const CheckContext& check, int rank, const char* name) {
   Bytes bytes;
   constexpr Bytes kNumber(8);
   for (const Event& event : check.events(rank, EventKind::copy)) {
-    if (check.trace(rank).names.at(event.name) == "store.read" && event.bytes > kNumber) bytes += event.bytes;
+    if (check.trace(rank).names.at(event.name) == name && event.bytes > kNumber) bytes += event.bytes;
   }
   return bytes;
 }
@@ -158,7 +109,7 @@ bool reads_needlessly(const CheckContext& check, const ElasticRun& run, int rank
   const bool needed = std::any_of(run.phases().begin(), run.phases().end(), [&](const Phase& phase) {
     return phase.loaded && std::find(phase.ranks.begin(), phase.ranks.end(), rank) != phase.ranks.end();
   });
-  return !needed && tensors_read(check, rank) > Bytes(0);
+  return !needed && tensors_moved(check, rank, "store.read") > Bytes(0);
 }
 
 /// No rank makes more updates than the run has: who goes back has had the state.
@@ -184,23 +135,38 @@ int living(const CheckContext& check) {
   return ranks;
 }
 
-double first_of(const CheckContext& check, const std::string& name) {
-  const Output* output = check.output(name);
-  return output == nullptr || output->values.empty() ? std::nan("") : static_cast<double>(output->values.front());
+/// load() has returned another number than that of the newest checkpoint that was due.
+void diagnose_loaded(CheckContext& check, const std::string& prefix, Count updates) {
+  const double returned = first_of(check, prefix + "loaded");
+  if (returned == 0 && is_untouched(check, prefix + "model.0")) return check.diagnose("nothing_saved");
+  if (returned > 0 && returned < static_cast<double>(updates) &&
+      are_weights_after(check, prefix, static_cast<Count>(returned))) {
+    check.diagnose("last_save_missing");
+  }
+}
+
+/// Where there was nothing to load, nothing has changed.
+bool nothing_loaded(CheckContext& check, const std::string& prefix) {
+  for (const char* name : {"model.", "m.", "v."}) {
+    for (Count l = 0; l < number_of_layers(check.kase()); ++l) {
+      const Output* found = check.output(prefix + name + std::to_string(l));
+      if (found == nullptr) continue;  // moments of plain SGD
+      const bool holds = std::all_of(found->values.begin(), found->values.end(), [](float x) { return std::isnan(x); });
+      if (!holds) return check.fail("a state that load() has not changed, as there is no checkpoint", "another one");
+    }
+  }
+  return check.equal(prefix + "updates", std::vector<double>(static_cast<std::size_t>(number_of_layers(check.kase()))),
+                     0);
 }
 
 /// What groups of several sizes have loaded is the state after so many updates; where the run has ended with that
 /// state, bit for bit.
 bool loaded_holds(CheckContext& check, const std::string& prefix, Count updates) {
   if (!check.equal_scalar(prefix + "loaded", static_cast<double>(updates), 0)) {
-    if (first_of(check, prefix + "loaded") == 0) {
-      check.diagnose("nothing_saved");
-    } else if (first_of(check, prefix + "loaded") < static_cast<double>(updates)) {
-      check.diagnose("last_save_missing");
-    }
+    diagnose_loaded(check, prefix, updates);
     return false;
   }
-  if (updates == 0) return true;
+  if (updates == 0) return nothing_loaded(check, prefix);
   const bool last = updates == check.kase().steps;
   for (const char* name : {"model.", "m.", "v."}) {
     if (std::string(name) != "model." && !is_adam(check.kase())) continue;
@@ -208,7 +174,7 @@ bool loaded_holds(CheckContext& check, const std::string& prefix, Count updates)
       const std::string number = name + std::to_string(l);
       const Output* found = check.output(number);
       if (found == nullptr || check.identical(prefix + number, found->values)) continue;
-      if (std::string(name) != "model.") check.diagnose("moments_lost");
+      if (std::string(name) != "model." && is_untouched(check, prefix + number)) check.diagnose("moments_lost");
       return false;
     }
   }
@@ -251,18 +217,24 @@ const front::Copies& read(const CheckContext& check, int rank) {
   return check.counters(rank).store[static_cast<std::size_t>(front::StoreAccess::read)];
 }
 
-void diagnose_written(CheckContext& check, const ElasticRun& run, const ElasticCost& cost, int rank) {
-  const Phase& first = run.phases().front();
-  const Bytes others = written(check, first.ranks.back()).bytes;
-  const Bytes whole(cost.saves(first) * cost.state_bytes());
-  if (first.size() > 1 && others == Bytes(0) && rank == first.ranks.front())
-    return check.diagnose("one_rank_saves_all");
-  if (first.size() > 1 && others >= whole && whole > Bytes(0)) return check.diagnose("every_rank_saves_all");
-  if (first.size() > 0) check.diagnose("saved_too_often");
+/// Of those that have trained from the beginning, and live.
+void diagnose_written(CheckContext& check, const ElasticRun& run, const ElasticCost& cost) {
+  int ranks = 0, write_all = 0, write_nothing = 0;
+  for (const int rank : run.phases().front().ranks) {
+    const Bytes whole = cost.whole(run.phases(), rank), tensors = tensors_moved(check, rank, "store.write");
+    if (check.counters(rank).died || whole == Bytes(0)) continue;
+    ++ranks;
+    write_all += tensors >= whole ? 1 : 0;
+    write_nothing += tensors == Bytes(0) ? 1 : 0;
+  }
+  if (ranks > 1 && write_all == 1 && write_nothing == ranks - 1) return check.diagnose("one_rank_saves_all");
+  if (ranks > 1 && write_all == ranks) return check.diagnose("every_rank_saves_all");
+  check.diagnose("saved_too_often");
 }
 
-/// Something computes while a write is under way.
-bool hides_writes(const CheckContext& check, int rank) {
+/// Gradients are computed behind a write, and none while one is under way. Those of exact cases are no calls of the
+/// model, so nothing can be said of them.
+bool waits_for_writes(const CheckContext& check, int rank) {
   std::vector<Event> computing = check.events(rank, EventKind::forward);
   const std::vector<Event> backwards = check.events(rank, EventKind::backward);
   computing.insert(computing.end(), backwards.begin(), backwards.end());
@@ -270,7 +242,10 @@ bool hides_writes(const CheckContext& check, int rank) {
   for (const Event& event : check.events(rank, EventKind::copy)) {
     if (check.trace(rank).names.at(event.name) == "store.write") writes.push_back(event);
   }
-  return overlaps(writes, computing);
+  const bool behind = !writes.empty() && std::any_of(computing.begin(), computing.end(), [&](const Event& event) {
+    return event.begin >= writes.front().begin;
+  });
+  return behind && !overlaps(writes, computing);
 }
 
 bool nobody_dies(const Case& kase) {
@@ -323,7 +298,7 @@ SHARDLINGS_CHECK(store) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!check.at_most("written to the store by " + check.name_of(rank), written(check, rank).bytes,
                        cost.written(run.phases(), rank))) {
-      return diagnose_written(check, run, cost, rank);
+      return diagnose_written(check, run, cost);
     }
     if (check.at_most("read from the store by " + check.name_of(rank), read(check, rank).bytes,
                       cost.read(run.phases(), rank))) {
@@ -339,7 +314,9 @@ SHARDLINGS_CHECK(time) {
   const ElasticRun run(check);
   if (nobody_dies(check.kase()) && !is_exact(check.kase())) {
     const int n = static_cast<int>(check.kase().integer("replicas"));
-    if (!finishes_within(check, cost.end(n)) && !hides_writes(check, 0)) check.diagnose("waits_for_writes");
+    if (!finishes_within(check, cost.end(n) + cost.granted()) && waits_for_writes(check, 0)) {
+      check.diagnose("waits_for_writes");
+    }
     return;
   }
   for (int rank = 0; rank < check.ranks(); ++rank) {
@@ -347,7 +324,7 @@ SHARDLINGS_CHECK(time) {
                       cost.standing_still(run.phases(), rank))) {
       continue;
     }
-    if (!hides_writes(check, rank)) check.diagnose("waits_for_writes");
+    if (waits_for_writes(check, rank)) check.diagnose("waits_for_writes");
     return;
   }
 }

@@ -16,7 +16,7 @@ struct ElasticPlan {
   Count steps = 0;     // T: updates of the whole run
   Count batch = 0;     // B: micro-batches of a step, of all ranks that train together
   Count every = 1;     // k: the states after k, 2k, 3k, ... updates are saved
-  Count replicas = 1;  // R: the first R of the ranks that live train, the others are spare
+  Count replicas = 1;  // R: the first R of the ranks that live train, in their order; the others are spare
 };
 /// What this rank computes gradients with. What is given here stands in harness.cpp.
 struct Worker;
@@ -35,8 +35,10 @@ Range part_among(Count ranks, Count n, Count r);
 ///                      training up for `save` seconds and a step takes `step`. At least 1
 /// load   makes the state on all ranks of `active` that of the newest checkpoint of rank.store(), and returns how many
 ///        updates it has been through; 0 where there is none, and nothing has changed. That checkpoint may be of any
-///        number of ranks. Each byte of its tensors is read by one rank, and gets to the others from there
-/// train  the whole run, on every rank of rank.world(), which are R or more. The state is that of the beginning
+///        number of ranks. Each byte of its tensors is read by one rank, and gets to the others from there: each reads
+///        its Group::part
+/// train  the whole run, on every rank of rank.world(), which are R or more. The state is that of the beginning. All
+///        ranks that live return together, spare ones too: after one and the same call of survivors()
 ///
 /// Result  the ranks that train at the end have weights and moments after T updates as one device would have them
 /// Deaths  any rank may die at any time. The next spare one takes its place; if there is none, the others go on
@@ -44,8 +46,10 @@ Range part_among(Count ranks, Count n, Count r);
 /// Work    a death costs the step that it interrupts, and no update; the death of all that train, what the newest
 ///         checkpoint does not have
 /// Saves   a checkpoint after k, 2k, ... updates is whole before the next update, whoever dies, and the one before
-///         it is there until then. Of each tensor a rank writes its Group::part, and nobody else does
-/// Time    the parts are written while the gradients of the next step are computed
+///         it is there until then. Of each tensor a rank writes its Group::part, and nobody else does; beside them four
+///         numbers at most
+/// Time    the parts are written while the gradients of the next step are computed. A rank asks the store at most once
+///         in a step, and three times more at the beginning, at the end and after each death
 /// Memory  nothing beside what is given, neither on the device nor on the host
 ///
 /// Calls that you need: rank.survivors(n) has a group, and said[i], the n of its rank i; all_reduce_async, all_gather,
