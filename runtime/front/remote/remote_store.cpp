@@ -31,10 +31,10 @@ static Reader& operator>>(Reader& from, Content& content) {
 }
 
 static Writer& operator<<(Writer& to, const ItemWrite& w) {
-  return to << w.name << w.content << w.start << w.end << w.is_torn << w.rank << w.at.file << w.at.line;
+  return to << w.name << w.content << w.start << w.end << w.torn << w.rank << w.at.file << w.at.line;
 }
 static Reader& operator>>(Reader& from, ItemWrite& w) {
-  return from >> w.name >> w.content >> w.start >> w.end >> w.is_torn >> w.rank >> w.at.file >> w.at.line;
+  return from >> w.name >> w.content >> w.start >> w.end >> w.torn >> w.rank >> w.at.file >> w.at.line;
 }
 
 static Writer& operator<<(Writer& to, const FolderRename& rename) {
@@ -45,10 +45,10 @@ static Reader& operator>>(Reader& from, FolderRename& rename) {
 }
 
 static Writer& operator<<(Writer& to, const ItemState& s) {
-  return to << s.state << s.content << s.rank << s.at.file << s.at.line;
+  return to << s.state << s.content << s.rank << s.at.file << s.at.line << s.died;
 }
 static Reader& operator>>(Reader& from, ItemState& s) {
-  return from >> s.state >> s.content >> s.rank >> s.at.file >> s.at.line;
+  return from >> s.state >> s.content >> s.rank >> s.at.file >> s.at.line >> s.died;
 }
 
 }  // namespace remote

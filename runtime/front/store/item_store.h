@@ -48,7 +48,7 @@ struct ItemWrite {
   ItemName name;
   Content content;
   Nanos start, end;
-  bool is_torn = false;  ///< its rank dies before the end
+  std::optional<Nanos> torn;  ///< when its rank dies, if that is before the end
   int rank = 0;
   SourcePlace at;
 };
@@ -67,6 +67,7 @@ struct ItemState {
   Content content;
   int rank = -1;  ///< who has written it; -1: nobody in this run
   SourcePlace at;
+  bool died = false;  ///< torn, and by then its rank has died
 };
 
 class ItemStore {

@@ -36,11 +36,11 @@ Reply reply_of(Count number) {
   return reply;
 }
 
-/// "it is torn: rank 2 has not come to the end of writing it, at puzzle.cpp:31".
+/// "it is torn: rank 2 began to write it at puzzle.cpp:31, and died before the end".
 std::string why_missing(const ItemState& found) {
   if (found.state == ItemState::State::none) return "there is none";
-  return fmt::format("it is torn: rank {} began to write it at {}, and had not come to the end", found.rank,
-                     text_of(found.at));
+  return fmt::format("it is torn: rank {} began to write it at {}, and {}", found.rank, text_of(found.at),
+                     found.died ? "died before the end" : "had not come to the end");
 }
 
 }  // namespace
@@ -84,7 +84,8 @@ void RankStore::write_down(const Call& call, const ItemName& name, const Content
   rank_.doom().note_write(times.start, times.end, rank_.now());
   const std::optional<Nanos> dies = rank_.doom().at();
   if (dies && times.start >= *dies) return;
-  store_.write({name, content, times.start, times.end, dies && times.end > *dies, rank_.id(), place_of(call)});
+  const std::optional<Nanos> torn = dies && times.end > *dies ? dies : std::nullopt;
+  store_.write({name, content, times.start, times.end, torn, rank_.id(), place_of(call)});
 }
 
 Reply RankStore::write(const Call& call) {

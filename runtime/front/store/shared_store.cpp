@@ -67,7 +67,7 @@ SharedStore::SharedStore(std::unique_ptr<back::Store> kept) : kept_(std::move(ke
 
 void SharedStore::give(const ItemName& name, const Content& content) {
   const MutexLock guard(lock_);
-  Stored stored{{name, content, {}, {}, false, kNobodyWrote, {}}, true};
+  Stored stored{{name, content, {}, {}, {}, kNobodyWrote, {}}, true};
   folders_[name.folder][name.item] = std::make_shared<Stored>(std::move(stored));
 }
 
@@ -82,7 +82,7 @@ void SharedStore::write(const ItemWrite& write) {
   auto stored = std::make_shared<Stored>(Stored{write, false});
   // From the next nanosecond on: whoever has been told what is there at `start` has been told for all of it.
   add(write.start + Nanos(1), {Happening::What::begin, stored, {}, write.rank, 0});
-  if (!write.is_torn) add(write.end, {Happening::What::end, stored, {}, write.rank, 0});
+  if (!write.torn) add(write.end, {Happening::What::end, stored, {}, write.rank, 0});
   keep(write);
 }
 
@@ -98,7 +98,7 @@ void SharedStore::bury(int rank, Nanos died) {
   for (auto place = coming_.upper_bound(died); place != coming_.end(); ++place) {
     std::erase_if(place->second, [&](const Happening& happening) {
       if (happening.rank != rank) return false;
-      if (happening.what == Happening::What::end) happening.stored->write.is_torn = true;
+      if (happening.what == Happening::What::end) happening.stored->write.torn = died;
       return true;
     });
   }
@@ -112,8 +112,9 @@ ItemState SharedStore::look(Nanos time, const ItemName& name) {
   const auto item = folder->second.find(name.item);
   if (item == folder->second.end()) return {};
   const Stored& stored = *item->second;
-  return {stored.is_over ? ItemState::State::whole : ItemState::State::torn, stored.write.content, stored.write.rank,
-          stored.write.at};
+  const ItemWrite& write = stored.write;
+  return {stored.is_over ? ItemState::State::whole : ItemState::State::torn, write.content, write.rank, write.at,
+          write.torn && *write.torn <= time};
 }
 
 bool SharedStore::has_folder(Nanos time, const std::string& folder) {
@@ -150,7 +151,7 @@ void SharedStore::happen(const Happening& happening) {
     case Happening::What::begin: {
       const ItemName& name = happening.stored->write.name;
       std::shared_ptr<Stored>& place = folders_[name.folder][name.item];
-      if (place && !place->is_over && !place->write.is_torn) note_race(*place, *happening.stored);
+      if (place && !place->is_over && !place->write.torn) note_race(*place, *happening.stored);
       place = happening.stored;
       break;
     }
@@ -179,7 +180,7 @@ void SharedStore::note_race(const Stored& older, const Stored& newer) {
 // from the order of virtual time.
 void SharedStore::keep(const ItemWrite& write) {
   if (!kept_) return;
-  if (write.is_torn) return kept_->remove(write.name.folder, write.name.item);
+  if (write.torn) return kept_->remove(write.name.folder, write.name.item);
   kept_->put({write.name.folder, write.name.item, packed(write.content)});
 }
 

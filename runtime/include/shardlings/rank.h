@@ -52,7 +52,8 @@ class SHARDLINGS_API Rank {
   /// is detected. wire: nothing.
   /// If nobody has died since the last one, the group is that of the last one, at first the world. Otherwise it is a
   /// new one, and all groups that were made before are revoked (see PeerFailed). A rank may wait here for as long as it
-  /// is not needed. If all others return meanwhile, it is alone in the group.
+  /// is not needed. If all others return meanwhile, it is alone in the group. A rank has returned when its whole
+  /// program is over: what a puzzle does behind your function belongs to it, and may call this, too.
   Survivors survivors(Count says = 0, Location at = Location::current());
 
  private:
