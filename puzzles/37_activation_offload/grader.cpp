@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
 
 #include "base/text.h"
 #include "case/data.h"
@@ -15,42 +15,18 @@
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/predictions.h"
+#include "moved_inputs.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
+using namespace shardlings::activation_offload;
 using front::Event;
 using front::EventKind;
 using front::HostLink;
 
 namespace {
 
-// ---- What moves ----
-
-/// Bytes of the inputs x[0], x[1], …
-std::vector<std::int64_t> inputs_of(const Case& kase) {
-  std::vector<std::int64_t> bytes;
-  for (const LayerBytes& layer : layer_bytes(kase)) bytes.push_back(layer.input);
-  return bytes;
-}
-
-/// Those of layers [begin, end); none if there are no such layers.
-std::int64_t input_bytes(const Case& kase, Count begin, Count end) {
-  const std::vector<std::int64_t> inputs = inputs_of(kase);
-  return begin < end ? std::accumulate(inputs.begin() + begin, inputs.begin() + end, std::int64_t{0}) : 0;
-}
-
-/// x[0] is the batch, and the two last ones are needed again at once.
-bool moves(const Case& kase, Count l) {
-  return 0 < l && l < number_of_layers(kase) - 2;
-}
-
-Count number_moved(const Case& kase) {
-  return std::max<Count>(0, number_of_layers(kase) - 3);
-}
-
-Formula<Bytes> moved_bytes(const Case& kase) {
-  return named("x[1] to x[L-3]", Bytes(input_bytes(kase, 1, number_of_layers(kase) - 2)));
-}
+// ---- Copies ----
 
 std::vector<Event> copies(const CheckContext& check, front::Lane lane) {
   std::vector<Event> found = check.events(0, EventKind::copy);
@@ -127,16 +103,27 @@ std::vector<Event> first_pass(const CheckContext& check) {
   return forwards;
 }
 
-/// After each forward of the first pass all inputs made so far are on the device, and nothing else.
-bool all_inputs_stay(const CheckContext& check) {
+/// After each forward of the first pass the inputs from `lowest` on and its output are on the device, and nothing else.
+bool holds_in_first_pass(const CheckContext& check, const std::function<Count(Count l)>& lowest) {
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
   const std::vector<Event> forwards = first_pass(check);
-  std::int64_t there = 0;
-  for (std::size_t l = 0; l < forwards.size(); ++l) {
-    there += layers[l].output + (l + 1 == forwards.size() ? layers[l].saved : 0);
-    if (alive_after(check, forwards[l]) != there) return false;
+  for (std::size_t i = 0; i < forwards.size(); ++i) {
+    const auto l = static_cast<Count>(i);
+    const std::int64_t there = input_bytes(check.kase(), std::max<Count>(1, lowest(l)), l + 1) + layers[i].output +
+                               (i + 1 == forwards.size() ? layers[i].saved : 0);
+    if (alive_after(check, forwards[i]) != there) return false;
   }
   return !forwards.empty();
+}
+
+bool all_inputs_stay(const CheckContext& check) {
+  return holds_in_first_pass(check, [](Count) { return 1; });
+}
+
+/// Each input that moves is there while one layer more runs than need be.
+bool freed_late(const CheckContext& check) {
+  const auto lowest = [&](Count l) { return moves(check.kase(), l - 2) ? l - 2 : l - 1; };
+  return number_moved(check.kase()) > 0 && holds_in_first_pass(check, lowest);
 }
 
 bool batch_is_there_twice(const CheckContext& check) {
@@ -187,6 +174,7 @@ void diagnose_device_memory(CheckContext& check) {
   const bool all_stay = excess > 0 && excess == moved_bytes(kase).value().value() && all_inputs_stay(check);
   if (all_stay && copied_out == 0) return check.diagnose("nothing_moved");
   if (all_stay && copied_out >= number_moved(kase)) return check.diagnose("not_freed");
+  if (excess == 0 && freed_late(check)) return check.diagnose("freed_late");
   if (excess == inputs_of(kase).front() && batch_is_there_twice(check)) return check.diagnose("batch_copied");
   if (fetched_too_early(check)) return check.diagnose("fetched_too_early");
   if (room_made_early(check)) return check.diagnose("room_made_early");
@@ -236,49 +224,6 @@ bool copies_fit(CheckContext& check, HostLink way) {
 }
 
 // ---- Time ----
-
-Nanos copy_time(const Case& kase, HostLink way, Count l) {
-  const front::LinkSpeed& link = kase.cluster.host_links[static_cast<std::size_t>(way)];
-  const double seconds = static_cast<double>(input_bytes(kase, l, l + 1)) / link.bytes_per_second;
-  return link.latency + Nanos(static_cast<std::int64_t>(seconds * 1e9 + 0.5));
-}
-
-/// The step with each copy started as soon as there is something to copy and room for it, and waited for as late as the
-/// memory allows.
-Nanos end_of_step(const Case& kase) {
-  const Count layers = number_of_layers(kase);
-  const front::CallTable& table = kase.cluster.table;
-  Nanos now, out_free, in_free;
-  std::vector<Nanos> gone(static_cast<std::size_t>(layers)), back = gone;
-  const auto at = [](std::vector<Nanos>& times, Count l) -> Nanos& { return times[static_cast<std::size_t>(l)]; };
-  for (Count l = 0; l < layers; ++l) {
-    if (moves(kase, l)) {
-      at(gone, l) = out_free = std::max(now, out_free) + copy_time(kase, HostLink::to_host, l);
-    }
-    now += table.forward;
-    if (moves(kase, l - 1)) now = std::max(now, at(gone, l - 1));
-  }
-  now += table.loss;
-  for (Count l = layers - 1; l >= 0; --l) {
-    if (moves(kase, l)) now = std::max(now, at(back, l));
-    if (moves(kase, l - 1)) {
-      at(back, l - 1) = in_free = std::max(now, in_free) + copy_time(kase, HostLink::to_device, l - 1);
-    }
-    now += (l + 1 < layers ? table.forward : Nanos(0)) + table.backward;
-  }
-  return now;
-}
-
-Formula<Nanos> computing_time(const Case& kase) {
-  const Letters letter(kase);
-  return (2 * letter.l - 1) * letter.f + letter.l * letter.b;
-}
-
-Formula<Nanos> time_budget(const Case& kase) {
-  const Formula<Nanos> computing = computing_time(kase);
-  const Nanos exposed = end_of_step(kase) - computing.value();
-  return exposed == Nanos(0) ? computing : computing + named("what copies take longer", exposed);
-}
 
 /// A mistake in when inputs leave, where each has one copy: x[k+1] the k-th.
 std::string mistake_of_leaving(const CheckContext& check, const std::vector<Event>& out) {
@@ -385,6 +330,9 @@ SHARDLINGS_PREDICTIONS("7 layers") {
   predict.number("to_host", "How many bytes go to the host in the step?", moved, Question::Of::to_host)
       .unlike(named("x[1] to x[L-1]", Bytes(input_bytes(kase, 1, layers))),
               "The two last inputs are needed again before they could have left and come back.")
+      .unlike(
+          named("x[1] to x[L-2]", Bytes(input_bytes(kase, 1, layers - 1))),
+          "Between the two forwards of layer L-2 only layer L-1 has its turn: x[L-2] would be fetched back at once.")
       .unlike(named("x[0] to x[L-3]", Bytes(input_bytes(kase, 0, layers - 2))), "x[0] is the batch, which stays there.")
       .unlike(2 * moved, "That is both directions.");
   predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", peak)

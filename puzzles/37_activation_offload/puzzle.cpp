@@ -21,10 +21,11 @@ using namespace shardlings;
 ///
 /// Result  gradients and loss, exactly as if everything had been kept on the device
 /// Memory  of the device: at any time the inputs x[l] of at most two neighbouring layers beside what the layer at work
-///         holds itself. So forward saves nothing, and each layer but the last runs forward again right before its
-///         backward. Of the host: what was moved there, once
-/// Link    each input that moves goes to the host once and comes back once, each by one copy. The batch stays, and
-///         an input that is needed again before two more layers have run; all others move, and nothing else crosses
+///         holds itself. So nothing that forward saves is kept, and each layer but the last runs forward again right
+///         before its backward. Of the host: what was moved there, once
+/// Link    each input that moves goes to the host once and comes back once, each by one copy. x[0] stays, since it is
+///         the batch; x[l] stays, too, if fewer than two layers have their turn between the first forward of layer l
+///         and its second one, or its backward. All others move, and nothing else crosses
 /// Work    each layer runs forward at most twice, the last one once; each runs backward once
 /// Time    the copies hide behind the layers as far as they can: x[l] leaves while layers l and l+1 run forward, and
 ///         comes back while layer l+1 runs forward and backward. The program waits only for a copy that takes longer
