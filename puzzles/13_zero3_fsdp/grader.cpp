@@ -142,7 +142,7 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
 
 SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
   const Formula<Count> n = named("N", 512);
-  const Formula<Bytes> per_latency = named("alpha W", Bytes(480'000));
+  const Formula<Bytes> per_latency = named("alpha BW", Bytes(480'000));
   predict.answer(3)
       .number(
           "unit",
