@@ -61,6 +61,17 @@ bool does_only_what_is_needed(const CheckContext& check, int rank) {
          std::ssize(check.events(rank, EventKind::collective)) == 2 * layers;
 }
 
+/// In the first step layer 0, whose weights come back last, is gathered first, then layer 1, and so on.
+bool gathers_go_up(const CheckContext& check, int rank) {
+  const auto layers = static_cast<std::size_t>(number_of_layers(check.kase()));
+  const auto gathers = collectives(check, rank, Collective::all_gather);
+  if (layers < 2 || gathers.size() < layers) return false;
+  for (std::size_t l = 0; l < layers; ++l) {
+    if (gathers[l].label.layer != static_cast<std::int32_t>(l)) return false;
+  }
+  return true;
+}
+
 Delay delay_of(const CheckContext& check, int rank) {
   const auto backwards = check.events(rank, EventKind::backward);
   const auto drains = on_lane(check, rank, front::Lane::to_host);
@@ -81,7 +92,8 @@ Delay delay_of(const CheckContext& check, int rank) {
     if (check.ranks() > 1 && layers > 1 && !overlaps(reductions, backwards)) {
       return {"reduced_alone", longest_standstill(check, rank, turn, last)};
     }
-    const std::string mistake = does_only_what_is_needed(check, rank) ? "waited_too_early" : "";
+    std::string mistake = does_only_what_is_needed(check, rank) ? "waited_too_early" : "";
+    if (!mistake.empty() && gathers_go_up(check, rank)) mistake = "gathered_from_below";
     return {mistake, longest_standstill(check, rank, last, check.end_time(rank))};
   }
   Standstill before_last = longest_standstill(check, rank, turn, last);
@@ -289,7 +301,14 @@ SHARDLINGS_PREDICTIONS("1 rank") {
               Question::Of::host_peak)
       .unlike(2 * part, "Adam works there: with the gradient and both moments it needs the weights, too.")
       .unlike(3 * part, "Adam has to have the weights there, too, or nothing could be updated.");
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const LayerBytes& worst = layers.at(kept.layer);
+  const LayerBytes& next = layers.at(kept.layer + 1);
+  const LayerBytes& last = layers.at(kept.layer + 2);
+  const Formula<Bytes> at_next =
+      named("at the next layer", peak.value() + Bytes(next.input + next.saved - worst.weights + last.weights));
   predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", peak)
+      .unlike(at_next, "That is layer 2. Of its two gradients that of layer 3 is half as long: look at layer 1, too.")
       .unlike(peak + named("moments", Bytes(kept.optimizer)), "The moments are on the host.")
       .unlike(peak + named("gradients", Bytes(kept.gradients)),
               "Gradients leave as they are made: two of layers are there at most.");

@@ -89,7 +89,8 @@ Formula<Bytes> step_bytes(const cases::Case& kase, int rank, int zero, const cha
   }
   if (zero < 2) return simplest(2 * share * weights, scatter + gather);
   const Formula<Count> m = named("m", kase.micro_batches);
-  const Formula<Count> calls = named("m reduce-scatters", kase.micro_batches) + named("1 all-gather", 1);
+  const char* scatters = kase.micro_batches > 1 ? "m reduce-scatters" : "1 reduce-scatter";
+  const Formula<Count> calls = named(scatters, kase.micro_batches) + named("1 all-gather", 1);
   return simplest(calls * share * weights, m * scatter + gather);
 }
 
