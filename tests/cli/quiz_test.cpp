@@ -139,7 +139,9 @@ TEST(ExplainBack, IsPartOfTheVerdictUntilTheFileChanges) {
   shardlings.solve(kExplained);
   ASSERT_EQ(shardlings({"run", "20"}).status, 0);
   EXPECT_FALSE(json::parse(shardlings({"run", "20", "--json"}).out).contains("explained")) << "nothing was asked";
-  EXPECT_EQ(shardlings({"explain-back", "20", "micro_batch=1000"}).status, 1);
+  const Answer wrong = shardlings({"explain-back", "20", "micro_batch=1000"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.out, HasSubstr("Which micro-batch, counted from 0, is at work")) << "of this run";
   const json verdict = json::parse(shardlings({"run", "20", "--json"}).out);
   EXPECT_EQ(verdict["explained"], (json{{"right", 0}, {"asked", 3}}));
   shardlings.blunder(kExplained, "gpipe");

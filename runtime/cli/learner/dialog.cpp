@@ -153,6 +153,7 @@ json questions_as_json(const Questionnaire& asked, const std::vector<Answer>& an
 
 int judge_all(const Context& context, const Questionnaire& asked, const std::vector<Answer>& answers) {
   for (const Answer& answer : answers) {
+    if (asked.repeats_questions) print_filled(context, answer.question->text, 0);
     print_verdict(context, answer);
     if (!asked.explains_all) print_filled(context, asked.explanation(*answer.question), 2);
   }

@@ -35,7 +35,8 @@ struct Questionnaire {
   std::function<bool(const grading::verdict::Question&)> was_right;
   /// What is said of a question once it was answered, or given up; empty: nothing.
   std::function<std::string(const grading::verdict::Question&)> explanation;
-  bool explains_all = false;  ///< also those that were not answered
+  bool explains_all = false;       ///< also those that were not answered
+  bool repeats_questions = false;  ///< above a verdict: what is asked may be another thing than when it was read
   std::function<void()> print_count;
 };
 

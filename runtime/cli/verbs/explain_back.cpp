@@ -55,6 +55,7 @@ learner::Questionnaire questionnaire_about(const Context& context, const Manifes
   asked.done = "explained";
   asked.rule = "The answers are in the timeline: ./shardlings run " + name + " -v, or ./shardlings view " + name + ".";
   asked.questions = learner::questions_about(kase);
+  asked.repeats_questions = true;  // their times are those of the last run
   const int count = static_cast<int>(asked.questions.size());
   asked.print_heading = [&context, &puzzle, &kase, name] {
     const std::string text = fmt::format("{} {}: your last run of \"{}\"", name, puzzle.title, kase.kase.name);
