@@ -200,12 +200,22 @@ class Picture {
     if (used > indent) lines_.push_back(text);
   }
 
+  /// A check that compares rank by rank ends at the first rank that has too much.
+  bool has_ranks_without_budget() const {
+    for (int rank = 0; rank < static_cast<int>(kase_.traces.size()); ++rank) {
+      if (!budget(rank)) return true;
+    }
+    return false;
+  }
+
   /// What the strips' lowest step and their top are; empty where there are no strips.
   std::string memory_note() const {
     if (curves_.empty() || timeline_.columns == 0) return "";
     const auto allowed = budget(totals_.peak_rank);
-    return fmt::format("mem: from {} to {}", brief(Bytes(*lowest_)),
-                       allowed ? "the budget, " + brief(Bytes(*allowed)) : brief(Bytes(highest_)));
+    const std::string lowest = brief(Bytes(*lowest_)), highest = brief(Bytes(highest_));
+    if (!allowed) return fmt::format("mem: from {} to {}", lowest, highest);
+    const std::string note = fmt::format("mem: from {} to the budget, {}", lowest, brief(Bytes(*allowed)));
+    return has_ranks_without_budget() ? note + "; on ranks that were not compared, to " + highest : note;
   }
 
   const grading::verdict::CaseVerdict& kase_;

@@ -111,6 +111,14 @@ TEST(TimelineText, DrawsTheBudgetAsALine) {
   EXPECT_THAT(plain, Not(HasSubstr("max")));
 }
 
+TEST(TimelineText, SaysThatOtherRanksWereNotComparedWithTheirBudget) {
+  auto kase = samples::with_budget(samples::overlap_case(2, 4), Bytes(9000));
+  EXPECT_THAT(text_of(kase, 80, Colour::none, Charset::unicode), Not(HasSubstr("not compared")));
+  kase.checks.back().bounds.back().rank = 0;
+  EXPECT_THAT(text_of(kase, 160, Colour::none, Charset::unicode),
+              HasSubstr("; on ranks that were not compared, to 20 KiB"));
+}
+
 TEST(TimelineText, ShowsWhatRisesAboveTheBudget) {
   const auto kase = samples::with_budget(samples::layers_case(3), Bytes(1));
   const std::string text = text_of(kase, 80, Colour::sixteen, Charset::unicode);
