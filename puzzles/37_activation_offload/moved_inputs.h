@@ -8,7 +8,6 @@
 
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/training.h"
-#include "grading/judge/grader.h"
 
 namespace shardlings::activation_offload {
 
