@@ -23,9 +23,10 @@ std::string shortest(Bytes size) {
 /// The words of a summary in full.
 std::vector<std::string> words_of(const grading::verdict::CaseVerdict& kase, const Totals& totals) {
   std::vector<std::string> parts;
-  if (totals.end > Nanos(0)) parts.push_back("virtual time " + to_text(totals.end));
-  if (totals.computes) parts.push_back(fmt::format("idle (bubble) {:.1f} %", 100 * totals.idle));
-  if (totals.computes && totals.transfer > Nanos(0)) {
+  const bool broken_off = kase.failure.has_value();
+  if (totals.end > Nanos(0)) parts.push_back((broken_off ? "broken off at " : "virtual time ") + to_text(totals.end));
+  if (totals.computes && !broken_off) parts.push_back(fmt::format("idle (bubble) {:.1f} %", 100 * totals.idle));
+  if (totals.computes && totals.transfer > Nanos(0) && !broken_off) {
     parts.push_back(fmt::format("{:.0f} % of communication overlapped", 100 * (totals.overlapped / totals.transfer)));
   }
   const bool alone = kase.counters.size() == 1;
@@ -39,9 +40,10 @@ std::vector<std::string> words_of(const grading::verdict::CaseVerdict& kase, con
 /// The same for narrow terminals.
 std::vector<std::string> brief_words_of(const grading::verdict::CaseVerdict& kase, const Totals& totals) {
   std::vector<std::string> parts;
-  if (totals.end > Nanos(0)) parts.push_back(to_text(totals.end));
-  if (totals.computes) parts.push_back(fmt::format("bubble {:.1f}%", 100 * totals.idle));
-  if (totals.computes && totals.transfer > Nanos(0)) {
+  const bool broken_off = kase.failure.has_value();
+  if (totals.end > Nanos(0)) parts.push_back((broken_off ? "broken off at " : "") + to_text(totals.end));
+  if (totals.computes && !broken_off) parts.push_back(fmt::format("bubble {:.1f}%", 100 * totals.idle));
+  if (totals.computes && totals.transfer > Nanos(0) && !broken_off) {
     parts.push_back(fmt::format("overlap {:.0f}%", 100 * (totals.overlapped / totals.transfer)));
   }
   const bool alone = kase.counters.size() == 1;

@@ -141,6 +141,14 @@ TEST(TimelineText, SaysInOneLineHowTheRunWent) {
                          HasSubstr("16 ms · bubble 6.2% · overlap 100% · peak 24 KiB rank 0 · sent 480 B each")));
 }
 
+TEST(TimelineText, SaysNoShareOfARunThatWasBrokenOff) {
+  auto kase = samples::overlap_case(4, 5);
+  kase.failure = front::FailureKind::race;
+  const std::string text = text_of(kase, 160, Colour::none, Charset::unicode);
+  EXPECT_THAT(text, HasSubstr("broken off at 16 ms · peak 24 KiB"));
+  EXPECT_THAT(text, Not(HasSubstr("bubble")));
+}
+
 TEST(MemoryStrip, IsFullAtTheTopOnly) {
   const Style style(Colour::none, Charset::unicode);
   EXPECT_EQ(memory_strip({0, 1, 50, 99, 100}, {0, 100}, {}, style), "▁▁▄▇█");
