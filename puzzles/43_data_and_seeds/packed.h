@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What ranks have packed in each step, against what one device would: for the grader.
 #pragma once
 

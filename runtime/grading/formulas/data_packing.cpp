@@ -64,6 +64,13 @@ Tokens not_cut(const DataCase& of, const Numbers& order, Count s) {
   return tokens;
 }
 
+/// Each replica has its part of a whole batch, also of a step that has fewer sequences.
+Tokens dealt_by_batch(const DataCase& of, Count step, Count cursor, int d, int r) {
+  const PackedStep right = packed_step_from(of, step, cursor);
+  const Range mine = part_of(of.batch, d, r);
+  return slice(right.tokens, {mine.begin * right.s, mine.end * right.s});
+}
+
 /// Each replica packs every d-th document for itself.
 Tokens by_replica(const DataCase& of, Count step, Count cursor, int d, int r) {
   Numbers own;
@@ -77,6 +84,7 @@ Tokens by_replica(const DataCase& of, Count step, Count cursor, int d, int r) {
 
 /// What a mistake knows of a token beside itself.
 struct AroundToken {
+  Count sequence = 0;  ///< where its sequence begins in the step
   bool ends_sequence = false;
   Count next = -1;         ///< the token behind it in the epoch
   Count next_number = -1;  ///< the token behind it in the data set
@@ -92,7 +100,8 @@ KnownPacking changed(const char* diagnosis, std::function<void(PackedToken&, con
             for (Count i = 0; i < mine.size(); ++i) {
               PackedToken& own = tokens[static_cast<std::size_t>(i)];
               const auto next = static_cast<std::size_t>(cursor % of.tokens() + mine.begin + i + 1);
-              change(own, {i % right.s + 1 == right.s, next < epoch.size() ? epoch[next].token : -1, own.token + 1});
+              change(own, {(mine.begin + i) / right.s * right.s, i % right.s + 1 == right.s,
+                           next < epoch.size() ? epoch[next].token : -1, own.token + 1});
             }
             return tokens;
           }};
@@ -155,26 +164,25 @@ std::vector<KnownPacking> known_packings() {
     const auto epoch = static_cast<std::uint64_t>(cursor / of.tokens());
     return with_order(of, step, cursor, d, r, order_of(of, epoch + static_cast<std::uint64_t>(r)));
   };
-  return {{"same_order_each_epoch", same_order},
-          {"cursor_rounded", rounded},
-          {"packed_by_replica", by_replica},
-          {"dealt_by_tokens", by_tokens},
-          {"documents_kept_whole", whole_documents},
-          {"shuffled_by_rank", by_replica_seed},
-          {"not_shuffled", not_shuffled}};
+  return {{"same_order_each_epoch", same_order}, {"cursor_rounded", rounded},
+          {"packed_by_replica", by_replica},     {"dealt_by_tokens", by_tokens},
+          {"dealt_by_batch", dealt_by_batch},    {"documents_kept_whole", whole_documents},
+          {"shuffled_by_rank", by_replica_seed}, {"not_shuffled", not_shuffled}};
 }
 
 std::vector<KnownPacking> known_targets() {
-  return {changed("targets_across_documents",
-                  [](PackedToken& own, const AroundToken& around) { own.target = around.next; }),
-          changed("targets_across_documents",
-                  [](PackedToken& own, const AroundToken& around) { own.target = around.next_number; }),
-          changed("ends_of_sequences_dropped",
-                  [](PackedToken& own, const AroundToken& around) {
-                    if (around.ends_sequence) own.target = -1;
-                  }),
-          changed("own_token", [](PackedToken& own, const AroundToken&) { own.target = own.token; }),
-          changed("documents_ignored", [](PackedToken& own, const AroundToken&) { own.sees = 0; })};
+  return {
+      changed("targets_across_documents",
+              [](PackedToken& own, const AroundToken& around) { own.target = around.next; }),
+      changed("targets_across_documents",
+              [](PackedToken& own, const AroundToken& around) { own.target = around.next_number; }),
+      changed("ends_of_sequences_dropped",
+              [](PackedToken& own, const AroundToken& around) {
+                if (around.ends_sequence) own.target = -1;
+              }),
+      changed("own_token", [](PackedToken& own, const AroundToken&) { own.target = own.token; }),
+      changed("seen_from_the_step", [](PackedToken& own, const AroundToken& around) { own.sees += around.sequence; }),
+      changed("documents_ignored", [](PackedToken& own, const AroundToken&) { own.sees = 0; })};
 }
 
 }  // namespace shardlings::grading::formulas
