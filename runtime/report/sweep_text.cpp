@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/text.h"
 #include "report/summary.h"
@@ -115,6 +117,25 @@ std::string why_none(const std::vector<SweepVariable>& variables, const std::vec
                             brief(smallest->peak - point.kase.capacity));
 }
 
+/// The combinations of which none is both faster and smaller, if there are several; those that are alike in one line.
+void add_frontier(const std::vector<SweepVariable>& variables, const std::vector<SweepPoint>& points,
+                  const std::vector<SweepResult>& results, std::vector<std::string>& lines) {
+  std::map<std::pair<Nanos, Bytes>, std::vector<std::size_t>> alike;
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].on_frontier) continue;
+    alike[{results[i].end, results[i].peak}].push_back(i);
+    ++all;
+  }
+  if (all < 2) return;
+  lines.emplace_back("none is both faster and smaller than these:");
+  for (const auto& [of, which] : alike) {
+    const std::string more = which.size() > 1 ? fmt::format("; likewise {} more", which.size() - 1) : "";
+    lines.push_back(fmt::format("  {}: {}, {}{}", combination_text(variables, points[which.front()].values),
+                                to_text(of.first), brief(of.second), more));
+  }
+}
+
 }  // namespace
 
 std::string combination_text(const std::vector<SweepVariable>& variables, const std::vector<double>& values) {
@@ -144,19 +165,7 @@ std::vector<std::string> sweep_lines(const std::vector<SweepVariable>& variables
   const auto best = static_cast<std::size_t>(fastest);
   lines.push_back(fmt::format("fastest that fits: {}: {}, {}", combination_text(variables, points[best].values),
                               to_text(results[best].end), brief(results[best].peak)));
-  std::vector<std::size_t> frontier;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].on_frontier) frontier.push_back(i);
-  }
-  std::sort(frontier.begin(), frontier.end(),
-            [&](std::size_t a, std::size_t b) { return results[a].end < results[b].end; });
-  if (frontier.size() > 1) {
-    lines.emplace_back("none is both faster and smaller than these:");
-    for (const std::size_t i : frontier) {
-      lines.push_back(fmt::format("  {}: {}, {}", combination_text(variables, points[i].values),
-                                  to_text(results[i].end), brief(results[i].peak)));
-    }
-  }
+  add_frontier(variables, points, results, lines);
   return lines;
 }
 

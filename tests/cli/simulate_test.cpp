@@ -135,6 +135,14 @@ TEST(Simulate, SaysWhichLayoutIsNearestWhereNoneFits) {
                                                 "rank, .* GiB too much"));
 }
 
+TEST(Simulate, ListsCombinationsThatAreAlikeOnce) {
+  const Learner shardlings;
+  const Answer table = shardlings({"sweep", "24", "memory=700000:710000:5000", "--solution"});
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out,
+              testing::ContainsRegex("none is both faster and smaller.*\n  memory 700000: .*; likewise 2 more"));
+}
+
 constexpr const char* kSmall = "layers=4,hidden=64,heads=4,vocabulary=128,sequence=16";
 
 json simulated_with(const Learner& shardlings, std::vector<std::string> options, const char* model = kSmall) {
