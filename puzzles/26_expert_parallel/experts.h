@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What a layer of experts computes, forward and backward, on all ranks together, and what known mistakes make of it.
 #pragma once
 

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What the router says of each token, and the rows of chosen experts: harness and grader have the same.
 #pragma once
 

@@ -154,8 +154,9 @@ class SHARDLINGS_API Harness {
   Tensor ids(const std::vector<std::int32_t>& values, Kind kind);
   /// An item of the store that is there from the beginning, at no cost. Before begin(), on one rank.
   void give_item(const std::string& folder, Item item, const std::vector<float>& values);
-  /// What rank.read() will give the learner's code in a simulation, one number after another. Elsewhere it gives what
-  /// was computed, and this does nothing. A harness can know such numbers only if the case determines them.
+  /// What rank.read() will give the learner's code in a simulation: of a tensor of as many numbers the one at the same
+  /// place, of others one number after another. Elsewhere it gives what was computed, and this does nothing. A harness
+  /// can know such numbers only if the case determines them.
   void script_reads(const std::vector<float>& values);
   /// False in a simulation: nothing is computed there.
   bool computes() const;

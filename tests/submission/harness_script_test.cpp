@@ -37,5 +37,21 @@ TEST(HarnessScript, IsReadWhereNothingIsComputed) {
   EXPECT_NE(more.failure->message.find("a simulation computes no numbers"), std::string::npos);
 }
 
+TEST(HarnessScript, IsReadByPlaceFromTensorsOfAsManyNumbers) {
+  const cases::Case kase;
+  std::vector<float> read;
+  world::Options options;
+  use_backend(options, world::Backend::dry);
+  const front::RunReport dry = world::run(options, [&](Rank& rank) {
+    submission::Harness harness(rank, kase);
+    harness.script_reads({7, 8, 9});
+    const Tensor as_many = rank.zeros(3, Kind::other), more = rank.zeros(4, Kind::other);
+    for (const Count i : {2, 1}) read.push_back(rank.read(as_many.part({i, i + 1})));
+    for (const Count i : {2, 1}) read.push_back(rank.read(more.part({i, i + 1})));
+  });
+  ASSERT_FALSE(dry.failure) << dry.failure->message;
+  EXPECT_EQ(read, (std::vector<float>{9, 8, 7, 8})) << "places of the first tensor, and then one after another";
+}
+
 }  // namespace
 }  // namespace shardlings::grading

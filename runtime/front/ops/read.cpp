@@ -1,9 +1,19 @@
+#include <optional>
+
 #include "front/ops/op.h"
 
 namespace shardlings::front {
 
 using detail::Call;
 using detail::Reply;
+
+namespace {
+
+std::optional<float> scripted_number(const OpContext& of, const Operand& from) {
+  return of.rank.scripted_read(from.ref.offset, of.memory.storages().at(from.ref.storage).count);
+}
+
+}  // namespace
 
 Reply handle::read_scalar(OpContext& of, const Call& call) {
   const unpacked::read_scalar given(call);
@@ -12,7 +22,7 @@ Reply handle::read_scalar(OpContext& of, const Call& call) {
   Reply reply;
   if (of.rank.device().computes()) {
     reply.scalar = of.memory.download(from)[0];
-  } else if (const auto scripted = of.rank.next_scripted_read()) {
+  } else if (const auto scripted = scripted_number(of, from)) {
     reply.scalar = *scripted;
   } else {
     of.rank.invalid(call,

@@ -110,7 +110,8 @@ void RankContext::restart() {
   if (trace_.enabled()) device_->start_measuring();
 }
 
-std::optional<float> RankContext::next_scripted_read() {
+std::optional<float> RankContext::scripted_read(Count place, Count count) {
+  if (count == std::ssize(scripted_reads_)) return scripted_reads_[static_cast<std::size_t>(place)];
   if (next_scripted_ == scripted_reads_.size()) return std::nullopt;
   return scripted_reads_[next_scripted_++];
 }

@@ -70,10 +70,11 @@ class RankContext {
 
   /// \name What a program reads where nothing is computed
   /// @{
-  /// The next read() that nobody has said a number for gives this one.
+  /// One number more.
   void script_read(float value) { scripted_reads_.push_back(value); }
-  /// The number of the next read(); nothing if nobody has said one.
-  std::optional<float> next_scripted_read();
+  /// What a read() of number `place` of a tensor of `count` gives: where that is how many have been said, the one at
+  /// that place, whatever has been read before; else the next one. Nothing if nobody has said one.
+  std::optional<float> scripted_read(Count place, Count count);
   /// @}
 
   /// \name What goes wrong
