@@ -80,17 +80,25 @@ SHARDLINGS_PREDICTIONS_AFTER("4 ranks, 2 chunks, 8 micro-batches") {
   const Letters letter(kase);
   Pipeline uneven = pipeline_of(kase);
   uneven.m = 6;
-  std::vector<Order> orders;
-  for (int rank = 0; rank < uneven.p; ++rank) orders.push_back(interleaved(uneven, rank));
   const StageTime chunk{Nanos(kase.cluster.table.forward.value() / 2), Nanos(kase.cluster.table.backward.value() / 2)};
-  const Nanos end = end_along(uneven, orders, std::vector(static_cast<std::size_t>(uneven.p * uneven.v), chunk));
+  const auto end_with = [&](int fewer) {  // so many forwards of warm-up fewer for each rank after it
+    std::vector<Order> orders;
+    for (int rank = 0; rank < uneven.p; ++rank) {
+      orders.push_back(order_of(uneven, one_f_one_b_warm_up(uneven, rank) - fewer * (uneven.p - rank - 1)));
+    }
+    return end_along(uneven, orders, std::vector(static_cast<std::size_t>(uneven.p * uneven.v), chunk));
+  };
   const Formula<Nanos> turn = (letter.f + letter.b) / 2;
   const Formula<Nanos> work = named("m v", Count(uneven.m * uneven.v)) * turn;
   predict.answer(1)
-      .number("end",
-              "p = 4, v = 2 and m = 6, chunks of 0.5 + 1 ms, sends that nobody waits for: when does the step end?",
-              named("1F1B of 6 micro-batches", end))
+      .number(
+          "end",
+          "p = 4, v = 2 and m = 6, chunks of 0.5 + 1 ms, the warm-up of this puzzle, sends that nobody waits for: draw "
+          "the four lines. When does the step end?",
+          named("1F1B of 6 micro-batches", end_with(0)))
       .unlike(work, "That is one rank's work, without any bubble.")
+      .unlike(named("with the short warm-up", end_with(1)),
+              "That is with one forward more for each rank after it. The warm-up of this puzzle has two.")
       .unlike(work + named("p-1", Count(uneven.p - 1)) * turn,
               "That is as if p divided m. The second group of micro-batches has only two, which leaves gaps.");
 }
