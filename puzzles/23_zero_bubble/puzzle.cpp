@@ -22,7 +22,7 @@ using namespace shardlings;
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Passes  each layer F, B and W once for each micro-batch
 /// Limit   at no time more than `most` micro-batches that have had their F and not yet their W
-/// Time    if most = p: as little as any order within the limit can take
+/// Time    if most = p: as little as any order within the limit can take, where all stages are equally long
 ///         if most > p: at least half of what memory for more than p can save at best
 ///         if most < p: no longer than 1F1B takes with W right behind B and a warm-up of min(most - 1, p - 1 - r)
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
