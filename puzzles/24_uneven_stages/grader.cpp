@@ -325,8 +325,15 @@ SHARDLINGS_PREDICTIONS_AFTER("GPT, 4 stages") {
   const Stages earlier = {{0, 3}, {3, 7}, {7, 10}, {10, 12}};  // the embedding and 2 blocks, 4, 3, 1 and the head
   const auto end_of = [&](const Stages& stages) { return named("1F1B with these stages", end_of_1f1b(kase, stages)); };
   predict.answer(1)
-      .number("end", "With more memory the stages may be 2, 4, 3 and 1 blocks. When does the step end then?",
+      .number("end",
+              "With more memory the stages may be 2, 4, 3 and 1 blocks. When does the step end then? (Draw it: the "
+              "lesson's "
+              "estimate is the same for both placements.)",
               end_of(earlier))
+      .unlike(
+          named("the estimate", estimate_of_1f1b(kase, earlier)),
+          "That is the estimate, or the step with 2, 3, 4 and 1 blocks, which ends soon before it. Where the slowest "
+          "stage is the second one, more of its forwards hide in its warm-up.")
       .unlike(end_of(best_stages(placement_rules(kase))),
               "That is with 2, 3, 4 and 1 blocks. The slowest stage is as slow, but it is the second one now.");
 }
