@@ -182,9 +182,10 @@ SHARDLINGS_PREDICTIONS_AFTER("4 stages, 8 micro-batches, latency 0.25 ms") {
   predict.answer(1)
       .count(
           "in_flight",
-          "Let alpha be 2 ms, with stages of 1 + 2 ms and any number of messages on their way. How many micro-batches "
-          "are in flight on rank 0, with the shortest warm-up that hides the latency?",
+          "Let alpha be 2 ms, with stages of 1 + 2 ms, 32 micro-batches, and any number of messages on their way. How "
+          "many micro-batches are in flight on rank 0, with the shortest warm-up that hides the latency?",
           named("factor", Count(factor)) * others + 1, "micro-batches")
       .unlike(2 * others + 1, "That warm-up hides a round trip of one turn. Here 2 alpha is longer than F + B.")
+      .unlike(Count(kase.micro_batches), "There are 32 of them now, more than the warm-up takes.")
       .unlike(named("factor", Count(factor)) * others, "That is the warm-up. A turn begins with a forward, too.");
 }
