@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What follows from the order in which a server of puzzle 29 got gradients and sent rows: which gradients were late,
 // and what the table has to be. So a late worker's rows are judged by what becomes of them.
 #pragma once

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // The table of puzzle 29 as one device would train it, and as known ways of averaging would have it.
 #pragma once
 
