@@ -62,9 +62,10 @@ struct Updating {
 struct Course {
   std::vector<double> weights;
   std::vector<float> staleness;
-  int most_ahead = 0;            ///< batches of a worker over the least of all, when it got weights
-  std::int64_t held = 0;         ///< times that a worker was kept waiting without need
-  std::int64_t late_starts = 0;  ///< workers whose first weights were not version 0
+  std::vector<float> since_it_came;  ///< counted from the version when the worker's last gradient was applied
+  int most_ahead = 0;                ///< batches of a worker over the least of all, when it got weights
+  std::int64_t held = 0;             ///< times that a worker was kept waiting without need
+  std::int64_t late_starts = 0;      ///< workers whose first weights were not version 0
   wire::Place ahead_at, held_at, late_start_at;
 };
 
@@ -79,7 +80,7 @@ class Replay {
     std::vector<double> before = course.weights;
     const auto n = static_cast<std::size_t>(plan_.workers) + 1;
     std::vector<std::vector<double>> has(n);
-    std::vector<int> version(n, 0), pushed(n, 0), got(n, 0);
+    std::vector<int> version(n, 0), came_at(n, 0), pushed(n, 0), got(n, 0);
     int now = 0;
     for (const ServerMessage& message : messages_) {
       const auto w = static_cast<std::size_t>(message.worker);
@@ -89,11 +90,12 @@ class Replay {
         note_held(course, pushed, got, message.place);
         const int staleness = now - version[w];
         course.staleness.push_back(static_cast<float>(staleness));
+        course.since_it_came.push_back(static_cast<float>(now - came_at[w]));
         before = course.weights;
         if (!has[w].empty() && !leaves_out(how, now, pushed[w])) {
           apply(course.weights, has[w], message.worker, how, staleness);
         }
-        ++now;
+        came_at[w] = ++now;
         ++pushed[w];
       } else {
         note_ahead(course, pushed, message);
@@ -194,7 +196,8 @@ void diagnose_staleness(CheckContext& check, const Course& course) {
   for (std::size_t i = 0; i < course.staleness.size(); ++i) {
     one_more = one_more && output->values[i] == course.staleness[i] + 1;
   }
-  check.diagnose(one_more ? "counted_itself" : "version_of_another_time");
+  if (one_more) return check.diagnose("counted_itself");
+  check.diagnose(output->values == course.since_it_came ? "version_when_it_came" : "version_of_another_time");
 }
 
 // ---- Time ----

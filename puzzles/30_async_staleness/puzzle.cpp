@@ -27,7 +27,7 @@ using namespace shardlings;
 /// rate    the learning rate of a gradient: lr / max(1, staleness) if by_staleness, else lr
 ///
 /// Result  the weights after all gradients, as the order in which they came makes them, and all numbers of serve
-/// Bound   no worker is more than `bound` batches ahead of the slowest, and only one that would be is made to wait
+/// Bound   no worker gets weights while it is more than `bound` batches ahead of the slowest; only such a one waits
 /// Wire    the weights once for each batch of each worker, its gradient once back, by messages only
 /// Time    a worker takes no longer than its own batches, the messages of all, and what the bound makes it wait
 /// Memory  server: the weights, a gradient, and for each worker one copy of the weights on its way. Worker: weights and
