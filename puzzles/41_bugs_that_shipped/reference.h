@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // One device's training of a case of this puzzle, in double precision, and what becomes of it where micro-batches count
 // for something else than 1/m.
 #pragma once

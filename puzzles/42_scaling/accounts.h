@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // The accounts of puzzle 42 as they should be, for its grader and its questions.
 #pragma once
 
