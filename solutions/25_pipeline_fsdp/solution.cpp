@@ -25,7 +25,7 @@ void forward(Flow& flow, const Stage& stage, int i, int c, Location at = Locatio
 void backward(Flow& flow, const Stage& stage, int i, int c, Location at = Location::current());
 
 /// Gradients and loss of one step on m micro-batches. The grid has two axes: along "pipeline" rank r of p has v chunks
-/// of layers, and chunk c is stage c p + r of p v; along "data" D ranks have the same chunks, each a part of every
+/// of layers, and chunk c is stage c p + r of p v; along "data" d ranks have the same chunks, each a part of every
 /// layer, and micro-batches of their own. After the last stage of a chunk comes the first one of the next chunk, on
 /// rank 0.
 ///
