@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What a layout takes, by the formulas of puzzle 34: as its grader judges layouts that no table has, and as known
 // mistakes would have it.
 #pragma once

@@ -26,7 +26,7 @@ constexpr double kPercentOfPlan = 5;
 
 const char* name_of(Recomputed recomputed) {
   if (recomputed == Recomputed::attention) return ", attention again";
-  return recomputed == Recomputed::blocks ? ", blocks again" : "";
+  return recomputed == Recomputed::blocks ? ", blocks again" : ", nothing again";
 }
 
 std::string name_of(const Layout& of) {

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // Searches that are too small, as learners of puzzle 34 write them: each leaves out layouts in one direction.
 #pragma once
 
