@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What the programs of this puzzle have of it, and what is right to find in their records: harness and grader have it.
 #pragma once
 

@@ -25,7 +25,7 @@ enum class Cause {
 };
 
 struct Finding {
-  int rank = kNobody;  ///< whose program is another one than that of the others
+  int rank = kNobody;  ///< whose record is unlike those of the others
   int call = 0;        ///< its number, from 1; of a message the number between its two ranks
   Cause cause = Cause::slow_rank;
 };
