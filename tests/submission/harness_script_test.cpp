@@ -46,11 +46,11 @@ TEST(HarnessScript, IsReadByPlaceFromTensorsOfAsManyNumbers) {
     submission::Harness harness(rank, kase);
     harness.script_reads({7, 8, 9});
     const Tensor as_many = rank.zeros(3, Kind::other), more = rank.zeros(4, Kind::other);
-    for (const Count i : {2, 1}) read.push_back(rank.read(as_many.part({i, i + 1})));
-    for (const Count i : {2, 1}) read.push_back(rank.read(more.part({i, i + 1})));
+    for (const Count i : {3, 1}) read.push_back(rank.read(more.part({i, i + 1})));
+    for (const Count i : {2, 0}) read.push_back(rank.read(as_many.part({i, i + 1})));
   });
   ASSERT_FALSE(dry.failure) << dry.failure->message;
-  EXPECT_EQ(read, (std::vector<float>{9, 8, 7, 8})) << "places of the first tensor, and then one after another";
+  EXPECT_EQ(read, (std::vector<float>{7, 8, 9, 7})) << "one after another, and then those at the places";
 }
 
 }  // namespace

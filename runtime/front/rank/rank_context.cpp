@@ -111,7 +111,11 @@ void RankContext::restart() {
 }
 
 std::optional<float> RankContext::scripted_read(Count place, Count count) {
-  if (count == std::ssize(scripted_reads_)) return scripted_reads_[static_cast<std::size_t>(place)];
+  if (count == std::ssize(scripted_reads_)) {
+    const auto at = static_cast<std::size_t>(place);
+    next_scripted_ = std::max(next_scripted_, at + 1);
+    return scripted_reads_[at];
+  }
   if (next_scripted_ == scripted_reads_.size()) return std::nullopt;
   return scripted_reads_[next_scripted_++];
 }
