@@ -18,6 +18,7 @@ using grading::verdict::CaseVerdict;
 using grading::verdict::Question;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A run of so many ranks that all end at the same time, with the same peak.
 CaseVerdict run_of(int ranks) {
@@ -51,7 +52,7 @@ TEST(ExplainBack, OfASendReceiveAsksToWhichRankItSends) {
   kase.traces[0].events = {event_of(EventKind::wait, 0, 1, 0, 5000, 0)};
   const std::vector<Question> questions = questions_about(kase);
   ASSERT_THAT(ids_of(questions), ElementsAre("waits_for", "end"));
-  EXPECT_THAT(questions[0].text, HasSubstr("To which rank does it send there?"));
+  EXPECT_THAT(questions[0].text, HasSubstr("To which rank of the world does it send there?"));
   EXPECT_EQ(questions[0].value, 1);
   EXPECT_EQ(questions[0].formula, "that is send_recv to rank 1");
 }
@@ -60,7 +61,7 @@ TEST(ExplainBack, OfAReceiveAsksFromWhichRankItComes) {
   CaseVerdict kase = run_of(4);
   kase.traces[2].events = {event_of(EventKind::wait, 1, 3, 0, 5000, 0)};
   const std::vector<Question> questions = questions_about(kase);
-  EXPECT_THAT(questions[0].text, HasSubstr("From which rank does it receive there?"));
+  EXPECT_THAT(questions[0].text, HasSubstr("From which rank of the world does it receive there?"));
   EXPECT_EQ(questions[0].value, 3);
 }
 
@@ -75,6 +76,26 @@ TEST(ExplainBack, WhereRanksDoTheSameAsksAboutTheirCollectives) {
   EXPECT_EQ(questions[0].value, 256);
   EXPECT_EQ(questions[1].value, 2);
   EXPECT_EQ(questions[2].value, 9000);
+}
+
+TEST(ExplainBack, SaysNoTimeOfACollectiveThatTakesNone) {
+  CaseVerdict kase = run_of(2);
+  kase.traces[0].events = {event_of(EventKind::collective, 2, -1, 0, 0, 64)};
+  EXPECT_THAT(questions_about(kase)[0].text, Not(HasSubstr("runs from")));
+}
+
+TEST(ExplainBack, AsksNotForTheBytesOfOneNumber) {
+  CaseVerdict kase = run_of(2);
+  kase.traces[0].events = {event_of(EventKind::collective, 2, -1, 0, 1000, 8)};
+  EXPECT_THAT(ids_of(questions_about(kase)), ElementsAre("collectives", "end"));
+}
+
+TEST(ExplainBack, AsksNotAboutCallsOfTheHarness) {
+  CaseVerdict kase = run_of(2);
+  kase.traces[0].events = {event_of(EventKind::wait, 1, 1, 0, 5000, 0),
+                           event_of(EventKind::collective, 2, -1, 0, 1000, 64)};
+  for (Event& event : kase.traces[0].events) event.at = {"puzzles/43_data_and_seeds/harness.cpp", 167};
+  EXPECT_THAT(ids_of(questions_about(kase)), ElementsAre("collectives", "end"));
 }
 
 }  // namespace

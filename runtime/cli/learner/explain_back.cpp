@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,11 @@ Question question_of(std::string id, std::string text, Unit unit, std::int64_t v
   question.value = value;
   question.formula = std::move(reason);
   return question;
+}
+
+/// A call that the puzzle's harness makes, and not the learner's file.
+bool is_of_harness(const Event& event) {
+  return std::string_view(event.at.file).ends_with("harness.cpp");
 }
 
 /// The rank for which this is most, if it is so for no other.
@@ -72,6 +78,7 @@ std::optional<Question> about_waiting(const CaseVerdict& kase) {
     const front::RankTrace& trace = kase.traces[rank];
     for (const Event& event : trace.events) {
       if (event.kind != EventKind::wait || event.peer < 0 || event.name >= trace.names.size()) continue;
+      if (is_of_harness(event)) continue;
       const std::string& name = trace.names[event.name];
       const bool is_message = name.starts_with("send") || name.starts_with("recv");
       if (!is_message || event.end <= event.begin) continue;
@@ -83,12 +90,13 @@ std::optional<Question> about_waiting(const CaseVerdict& kase) {
   if (longest == nullptr) return std::nullopt;
   const std::string& call = kase.traces[of].names[longest->name];
   const bool sends = call.starts_with("send");
-  return question_of(
-      "waits_for",
-      fmt::format("Rank {} stands still from {} to {}, in {}. {}", of, to_text(longest->begin), to_text(longest->end),
-                  to_text(longest->at),
-                  sends ? "To which rank does it send there?" : "From which rank does it receive there?"),
-      Unit::count, longest->peer, fmt::format("that is {} {} rank {}", call, sends ? "to" : "from", longest->peer));
+  return question_of("waits_for",
+                     fmt::format("Rank {} stands still from {} to {}, in {}. {}", of, to_text(longest->begin),
+                                 to_text(longest->end), to_text(longest->at),
+                                 sends ? "To which rank of the world does it send there?"
+                                       : "From which rank of the world does it receive there?"),
+                     Unit::count, longest->peer,
+                     fmt::format("that is {} {} rank {}", call, sends ? "to" : "from", longest->peer));
 }
 
 std::optional<Question> about_last(const CaseVerdict& kase) {
@@ -106,21 +114,26 @@ std::optional<Question> about_peak(const CaseVerdict& kase) {
                      "its peak is " + to_text(bytes));
 }
 
-/// What rank 0 sends in the collective that takes longest.
+/// What rank 0 sends in the collective that takes longest. Of one number alone a ring makes no parts, and what is sent
+/// is not what a lesson's formula says.
 std::optional<Question> about_collective(const CaseVerdict& kase) {
   const front::RankTrace& trace = kase.traces.front();
+  constexpr Bytes kOneNumber(2 * 4);  // of f32: an all-reduce sends it there and back
   const Event* longest = nullptr;
   for (const Event& event : trace.events) {
     if (event.kind != EventKind::collective || event.name >= trace.names.size()) continue;
+    if (event.bytes <= kOneNumber || is_of_harness(event)) continue;
     if (longest == nullptr || event.end - event.begin > longest->end - longest->begin) longest = &event;
   }
-  if (longest == nullptr || longest->bytes == Bytes(0)) return std::nullopt;
+  if (longest == nullptr) return std::nullopt;
   const std::string& call = trace.names[longest->name];
-  return question_of(
-      "sends",
-      fmt::format("Rank 0 calls {} in {}, and it runs from {} to {}. How many bytes does the rank send for it?", call,
-                  to_text(longest->at), to_text(longest->begin), to_text(longest->end)),
-      Unit::bytes, longest->bytes.value(), "what the rank sends in this " + call);
+  const bool takes_time = longest->end > longest->begin;
+  const std::string when =
+      takes_time ? fmt::format(", and it runs from {} to {}", to_text(longest->begin), to_text(longest->end)) : "";
+  return question_of("sends",
+                     fmt::format("Rank 0 calls {} in {}{}. How many bytes does the rank send for it?", call,
+                                 to_text(longest->at), when),
+                     Unit::bytes, longest->bytes.value(), "what the rank sends in this " + call);
 }
 
 std::optional<Question> about_calls(const CaseVerdict& kase) {
