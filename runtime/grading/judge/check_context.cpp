@@ -191,7 +191,8 @@ bool CheckContext::record(verdict::Bound bound, wire::Place where) {
   if (bound.held) return true;
   const std::string relation =
       bound.relation == Relation::exactly ? "" : verdict::kRelationWords.of(bound.relation) + std::string(" ");
-  const std::string formula = bound.formula.empty() ? "" : " = " + bound.formula;
+  const bool is_formula = !bound.formula.empty() && bound.formula != std::to_string(bound.bound);  // 0 = 0 says nothing
+  const std::string formula = is_formula ? " = " + bound.formula : "";
   const auto amount = [&](std::int64_t number) { return verdict::amount_text(number, bound.unit, bound.counted); };
   return fail(fmt::format("{}: {}{}{}", bound.what, relation, amount(bound.bound), formula),
               amount(bound.found) + excess(bound), std::move(where));
