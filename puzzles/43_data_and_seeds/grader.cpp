@@ -133,11 +133,6 @@ Numbers across_the_end(const DataCase& of, const Step& step) {
   return part(part(all, {begin, begin + of.batch}), share(step, of.batch));
 }
 
-/// Parts of a whole batch, also of a step that is shorter.
-Numbers of_a_batch(const DataCase& of, const Step& step) {
-  return part(step_from(of, step.cursor).sequences, share(step, of.batch));
-}
-
 /// Each d-th sequence, as torch.utils.data's DistributedSampler deals them.
 Numbers in_turns(const DataCase& of, const Step& step) {
   const StepRead right = step_from(of, step.cursor);
@@ -169,7 +164,9 @@ void diagnose_sequences(CheckContext& check, const DataCase& of, const std::vect
   }
   if (is([&](const Step& step) { return across_the_end(of, step); })) return check.diagnose("epochs_mixed");
   if (is([&](const Step& step) { return in_turns(of, step); })) return check.diagnose("dealt_in_turns");
-  if (is([&](const Step& step) { return of_a_batch(of, step); })) return check.diagnose("dealt_by_batch");
+  if (is([&](const Step& step) { return part(step_from(of, step.cursor).sequences, share(step, of.batch)); })) {
+    return check.diagnose("dealt_by_batch");
+  }
   if (is([&](const Step& step) {
         const Count begin = step.cursor % of.sequences, size = step_from(of, step.cursor).size();
         Numbers files;
