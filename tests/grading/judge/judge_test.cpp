@@ -29,9 +29,6 @@ SHARDLINGS_CHECK(blind) {
   check.equal("data", std::vector<double>(), 0.0);
   for (int i = 0; i < check.kase().integer("answer"); ++i) check.at_least("rest", 1, Formula<Count>(1), "rests");
 }
-SHARDLINGS_CHECK(none) {
-  check.exactly("rests", check.kase().integer("answer"), Formula<Count>(0), "rests");
-}
 SHARDLINGS_CHECK(broken) {
   throw std::runtime_error("no reference");
 }
@@ -110,12 +107,6 @@ TEST_F(JudgeTest, RefusesNumbersOnTheHostOnceTheResultIsRight) {
   EXPECT_EQ(refused.cases[1].checks[1].found, "41 points") << "what is wrong comes first";
   manifest_.host_reads = true;
   EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
-}
-
-TEST_F(JudgeTest, SaysANumberThatIsNoFormulaOnce) {
-  add_case(42);
-  manifest_.checks = {{"none", cases::CheckKind::rules, "", 30, {}}};
-  EXPECT_EQ(verdict().cases[0].checks[0].expected, "rests: 0 rests");
 }
 
 TEST_F(JudgeTest, RefusesProductsThatThePuzzleDoesNotList) {

@@ -44,6 +44,7 @@ TEST_F(PeakTest, OfAllRanksIsThatOfTheWorst) {
 TEST_F(PeakTest, OfOneRankIsItsOwn) {
   EXPECT_TRUE(check_.peak_at_most(0, Bytes(100)));
   EXPECT_FALSE(check_.peak_at_most(1, Bytes(100)));
+  EXPECT_EQ(verdict_.expected, "peak memory of rank 1: at most 100 B") << "a number is its own formula";
   EXPECT_EQ(verdict_.bounds[0].rank, 0);
   EXPECT_EQ(verdict_.bounds[1].rank, 1);
 }
