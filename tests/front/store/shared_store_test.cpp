@@ -30,7 +30,7 @@ class Kept final : public back::Store {
 std::string kept(const Content& content) {
   std::vector<back::KeptItem> items;
   SharedStore store(std::make_unique<Kept>(items));
-  store.write({{"f", "x"}, content, Nanos(0), Nanos(1), false, 0, {}});
+  store.write({{"f", "x"}, content, Nanos(0), Nanos(1), {}, 0, {}});
   return items.at(0).bytes;
 }
 
