@@ -1,6 +1,6 @@
-/// \file
-/// For the grader: what plans somebody finds who counts rightly, or makes a mistake. Not to be read before the pass:
-/// the answers are in it.
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
+// What plans somebody finds who counts rightly, or makes a mistake.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "case/data.h"
 #include "grading/formulas/checkpoint_plan.h"
 #include "grading/formulas/training.h"
-#include "grading/judge/grader.h"
 
 namespace shardlings::checkpoint_budget {
 
-using namespace grader;
+using namespace grading::formulas;
+using cases::Case;
+using grading::judge::Formula;
+using grading::judge::named;
 using PlannedLayers = std::vector<PlannedLayer>;
 
 /// Weights, gradients, batch and loss: there before the step begins.

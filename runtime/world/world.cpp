@@ -77,6 +77,7 @@ RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
   for (std::size_t rank = 0; report.failure && rank < fronts.size(); ++rank) {
     if (fronts[rank]) fronts[rank]->add_in_flight(report.ranks[rank].trace);
   }
+  if (report.failure) fabric->rest();
   await_devices(fronts, report);
   // An operation that has turned out meanwhile never to end says more than its device does.
   if (const auto failure = control.failure()) report.failure = failure;

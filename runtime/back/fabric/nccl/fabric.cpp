@@ -61,6 +61,7 @@ class NcclFabric final : public Fabric {
   std::unique_ptr<Exchange> make_exchange() override { return std::make_unique<NcclExchange>(*this); }
 
   void abort() noexcept override { hurry_ = true; }
+  void rest() noexcept override;
 
   void watch(Stuck stuck) override {
     const MutexLock guard(telling_);
@@ -80,7 +81,7 @@ class NcclFabric final : public Fabric {
   void launch(NcclExchange& exchange, const Signature& signature);
 
  private:
-  static constexpr std::chrono::milliseconds kLook{100};
+  static constexpr std::chrono::milliseconds kLook{100}, kRest{1};
 
   void run(NcclExchange& exchange, const Schedule& schedule, const Communicator* communicator, bool is_pair)
       REQUIRES(lock_);
@@ -170,6 +171,13 @@ void NcclFabric::launch(NcclExchange& exchange, const Signature& signature) {
   }
   exchange.launched_ = true;
   watchdog_.watch(exchange.operation_);
+}
+
+// What will never be over the watchdog's thread finds, and aborts: after that nothing is waited for.
+void NcclFabric::rest() noexcept {
+  hurry_ = true;
+  MutexLock guard(lock_);
+  while (broken_.empty() && !watchdog_.is_idle()) wake_.wait_for(lock_, kRest);
 }
 
 void NcclFabric::mark_broken(const std::string& why) {

@@ -28,8 +28,13 @@ void Watchdog::watch(std::shared_ptr<Operation> operation) {
   under_way_.push_back(std::move(operation));
 }
 
-std::shared_ptr<Operation> Watchdog::look() {
+bool Watchdog::is_idle() {
   std::erase_if(under_way_, [](const auto& operation) { return operation->over(); });
+  return under_way_.empty();
+}
+
+std::shared_ptr<Operation> Watchdog::look() {
+  if (is_idle()) return nullptr;
   const auto now = std::chrono::steady_clock::now();
   for (const auto& operation : under_way_) {
     if (std::chrono::duration<double>(now - operation->launched).count() > timeout_) return operation;

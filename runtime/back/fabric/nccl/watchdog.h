@@ -46,6 +46,8 @@ class Watchdog {
   void watch(std::shared_ptr<Operation> operation);
   /// Forgets what is over. Returns the oldest operation that takes longer than it may.
   std::shared_ptr<Operation> look();
+  /// Forgets what is over. Whether nothing is left.
+  bool is_idle();
   /// The run has failed: what is not over soon will never be.
   void hurry() { timeout_ = std::min(timeout_, kHurried); }
   double timeout() const { return timeout_; }
