@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -28,13 +27,11 @@ inline Formula<Bytes> fixed_bytes(const Case& kase) {
          named("batch and loss", Bytes(batch_bytes(kase) + 4));
 }
 
-/// Layers are recomputed one after another, in the order of `before`, until the rest fits. Equal ones are taken from
-/// below, or from above.
-inline CheckpointPlan greedy_plan(const PlannedLayers& layers, std::int64_t budget, auto before,
-                                  bool from_above = false) {
+/// Layers are recomputed one after another, in the order of `before`, until the rest fits. Of equal ones the lower goes
+/// first.
+inline CheckpointPlan greedy_plan(const PlannedLayers& layers, std::int64_t budget, auto before) {
   std::vector<std::size_t> order(layers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (from_above) std::reverse(order.begin(), order.end());
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return before(layers[a], layers[b]); });
   CheckpointPlan plan(layers.size(), false);
   for (const std::size_t l : order) {
@@ -56,13 +53,26 @@ inline bool earlier(const PlannedLayer&, const PlannedLayer&) {
   return false;  // as they stand
 }
 
-/// The cheapest bytes first: of equally cheap ones nothing says which, so both orders are right.
-inline std::array<CheckpointPlan, 2> simple_plans(const PlannedLayers& layers, std::int64_t budget) {
-  return {greedy_plan(layers, budget, cheaper_byte), greedy_plan(layers, budget, cheaper_byte, true)};
-}
+/// Whether the plan gives up the cheapest bytes first, of equally cheap ones in some order. So it has all layers that
+/// are cheaper than its dearest one, and before one of the dearest it did not fit: to give up more never needs more
+/// memory.
 inline bool is_simple(const PlannedLayers& layers, std::int64_t budget, const CheckpointPlan& plan) {
-  const auto plans = simple_plans(layers, budget);
-  return std::find(plans.begin(), plans.end(), plan) != plans.end();
+  const CheckpointPlan nothing(layers.size(), false);
+  if (activation_peak(layers, plan) > budget || plan == nothing) return activation_peak(layers, nothing) <= budget;
+  const PlannedLayer* dearest = nullptr;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (plan[l] && layers[l].saved == 0) return false;
+    if (plan[l] && (!dearest || cheaper_byte(*dearest, layers[l]))) dearest = &layers[l];
+  }
+  bool is_last_one_needed = false;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (!plan[l] && layers[l].saved > 0 && cheaper_byte(layers[l], *dearest)) return false;
+    if (!plan[l] || cheaper_byte(layers[l], *dearest)) continue;
+    CheckpointPlan before = plan;
+    before[l] = false;
+    is_last_one_needed = is_last_one_needed || activation_peak(layers, before) > budget;
+  }
+  return is_last_one_needed;
 }
 
 /// The operations of the best plan for these layers and this budget, as they cost in truth; none if nothing fits.

@@ -332,7 +332,7 @@ SHARDLINGS_PREDICTIONS_AFTER("GPT, 4 stages") {
               end_of(earlier))
       .unlike(
           named("the estimate", estimate_of_1f1b(kase, earlier)),
-          "That is the estimate, or the step with 2, 3, 4 and 1 blocks, which ends soon before it. Where the slowest "
+          "That is the lesson's estimate. (The step with 2, 3, 4 and 1 blocks ends just before it.) Where the slowest "
           "stage is the second one, more of its forwards hide in its warm-up.")
       .unlike(end_of(best_stages(placement_rules(kase))),
               "That is with 2, 3, 4 and 1 blocks. The slowest stage is as slow, but it is the second one now.");

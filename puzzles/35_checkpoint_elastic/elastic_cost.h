@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What a run costs that loses ranks, in closed form: bytes between ranks and to the store, gradients, times, memory.
 #pragma once
 

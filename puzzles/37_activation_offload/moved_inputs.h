@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // Which inputs move, how many bytes they are, and how long a step takes in which they do.
 #pragma once
 

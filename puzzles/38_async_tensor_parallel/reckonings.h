@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // How long a run takes in q chunks on a machine, and the numbers that wrong formulas choose: the judge of
 // number_of_chunks.
 #pragma once

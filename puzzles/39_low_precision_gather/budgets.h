@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // Bytes, memory and times of a step that gathers its weights in 8 bits: for the grader. Of n elements a code takes n
 // bytes, a gradient 2 n, a master weight 4 n; 32 elements have a scale of a byte.
 #pragma once

@@ -175,7 +175,7 @@ SHARDLINGS_PREDICTIONS("4 ranks, 8 micro-batches") {
       .unlike(2 * p - 1, "That is rank 0's number. How much shorter is the way from rank 1 down and up again?")
       .unlike(p - 1, "That is a way in one direction. The second chunk is reached on the way back.")
       .unlike(Formula<Count>(before_first(v_order(plan, 1), kFirstForward, kSecondForward)) - 1,
-              "So many turns pass between the two forwards of micro-batch 0. It is one of those that went in.");
+              "So many passes lie between the two forwards of micro-batch 0. Its own first one comes on top.");
   const std::int64_t message = layer_bytes(kase).front().output;
   predict.sent("sent", 1, "How many bytes does rank 1 send in the step?", 4 * m * named("message", Bytes(message)))
       .unlike(2 * m * named("message", Bytes(message)),

@@ -29,8 +29,8 @@ struct Totals {
 };
 Totals totals_of(const std::vector<front::Counters>& counters);
 
-/// When the slowest rank would have ended if nothing on its links, on the way to the host's memory or on the host had
-/// run beside its program: it would have waited for each of them.
+/// When the slowest rank would have ended if it had waited for all transfer that went on while it computed, and for
+/// everything on the way to the host's memory and on the host that it has not waited for.
 Nanos end_without_overlap(const std::vector<front::Counters>& counters);
 
 /// The most device memory that was alive within each column, in bytes; 0 columns if nothing was recorded.

@@ -77,7 +77,7 @@ struct Run {
     options.on_fault = [this](const back::Fault& fault) {
       if (fault.no_memory) {
         file.header().note_exhausted(wire::FileHeader::kExhausted);
-      } else {
+      } else if (file.header().exhausted == 0) {
         file.header().note_fault(fault.what);
       }
     };

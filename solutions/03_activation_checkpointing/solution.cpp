@@ -61,7 +61,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 // What it costs: L - (length of the last segment) forward calls more, a third of a step at most when B = 2 F. What is
 // gained: ceil(L / k) inputs and k layers in full, instead of L layers; smallest for a k of the order of sqrt(L).
 //
-// What production does differently: torch.utils.checkpoint_sequential is this puzzle, last segment included. Training
+// What production does differently: torch.utils.checkpoint_sequential is this puzzle: the last segment does not run again there either. Training
 // of transformers usually takes one block for a segment ("full" recompute in Megatron-LM), which makes the code simpler
 // and the kept inputs many but small. Selective recompute (Korthikanti et al. 2022) goes inside the block: it keeps
 // what is dear to compute and small, and recomputes only the inner part of attention. Dropout needs the random

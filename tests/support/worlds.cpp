@@ -15,8 +15,8 @@
 #include "support/forked_world.h"
 #include "support/jailed_world.h"
 #include "support/test_device.h"
-#include "world/use_backend.h"
 #include "world/process_world.h"
+#include "world/use_backend.h"
 
 namespace shardlings::support {
 namespace {

@@ -86,8 +86,8 @@ class Fabric {
   virtual std::unique_ptr<Exchange> make_exchange() = 0;
   /// Makes pending operations fail, so that no rank hangs in them.
   virtual void abort() noexcept = 0;
-  /// Of a run that has failed: returns when nothing moves any more, so that the ranks' memory can go. Those that nobody
-  /// has waited for may have been launched.
+  /// Of a run that has failed: returns when nothing moves any more, so that the ranks' memory can go. Operations
+  /// that nobody has waited for may have been launched.
   virtual void rest() noexcept {}
 
   /// Told that a launched operation will never be complete (`exchange` is nullptr if it is about none in particular),

@@ -16,8 +16,8 @@ struct Part {
 /// "3/16"; "03/16" is the same. Throws UsageError for anything else.
 Part part_from(const std::string& text);
 
-/// Leaves the students of that part. Whose they are, their id alone says, so that somebody who comes or goes moves
-/// nobody else. A group is in one part: its members have one verdict.
+/// Leaves the students of that part. Which part somebody is in, their id alone says, or the ids of their group:
+/// somebody who comes or goes moves nobody else. A group is in one part: its members have one verdict.
 void keep_part(Submissions& submissions, const Part& part);
 
 }  // namespace shardlings::cli::submissions

@@ -12,7 +12,7 @@ namespace shardlings::cli::system {
 
 namespace {
 
-/// Written by CMake when harness, broker and grader are there (Puzzles.cmake).
+/// Written by CMake when all is there that a run of it needs (Puzzles.cmake).
 bool is_built(const Project& project, const std::string& id) {
   return std::filesystem::exists(project.build + "/puzzles/" + id + ".built");
 }

@@ -1,5 +1,5 @@
 /// \file
-/// The very first start shows the first puzzle while the start script still builds what the others need.
+/// The very first start shows the first lesson while the start script still builds what runs it, and the others.
 #pragma once
 
 #include <functional>

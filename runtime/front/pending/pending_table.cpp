@@ -35,12 +35,15 @@ Reply PendingTable::start(const Call& call, std::shared_ptr<PendingOperation> pe
 
 // That a rank has died comes as something that is no std::exception: then they are left for forgive_all().
 void PendingTable::settle_blocking() {
+  const bool are_several = blocking_.size() > 1;  // while one is waited for, the others go on
+  if (are_several) rank_.standstills().remember();
   try {
     for (const auto& pending : blocking_) {
       settle_or_stick(pending);
       pending->pass_time(pending->at);
     }
     blocking_.clear();
+    if (are_several) forget_standstills();
   } catch (const std::exception&) {
     blocking_.clear();  // the call has failed: the next one has nothing to do with them
     throw;

@@ -13,11 +13,13 @@ namespace shardlings::wire {
 
 struct ProcessWords {
   std::string host;
-  int pid = 0;               ///< on that host
-  std::uint64_t number = 0;  ///< of the case that all below is about, as in the FileHeader
-  int first = 0;             ///< of its ranks, which are consecutive
-  std::string crash;         ///< the bytes of a CrashNote; empty: the process writes into the supervisor's file itself
-  std::string box;           ///< of a BlackBoxEntry for each of its ranks
+  int pid = 0;  ///< on that host
+  /// Of the case that the rest is about, as in the FileHeader. Where `crash` is empty, it is about none: `fault` is the
+  /// process's then.
+  std::uint64_t number = 0;
+  int first = 0;      ///< of its ranks, which are consecutive
+  std::string crash;  ///< the bytes of a CrashNote; empty: the process writes into the supervisor's file itself
+  std::string box;    ///< of a BlackBoxEntry for each of its ranks
   std::uint32_t exhausted = 0;  ///< as in the FileHeader
   std::string fault;            ///< likewise, its text
 };

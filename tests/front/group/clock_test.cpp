@@ -63,7 +63,8 @@ TEST(Clock, CollectivesOfOneLaneRunOneAfterAnotherWhateverTheirGroup) {
   EXPECT_EQ(counters(report, 0).end.value(), 4 * kMs);
 }
 
-// Two transfers of 2 ms on one lane, and 1 ms of computing: that much was hidden, in whichever order they are waited for.
+// Two transfers of 2 ms on one lane, and 1 ms of computing: that much was hidden, in whichever order they are waited
+// for.
 TEST(Clock, WhatGoesOnWhileTheProgramWaitsForSomethingElseIsNotOverlapped) {
   for (const bool backwards : {false, true}) {
     const auto report = world::run(world_of(2), [&](Rank& rank) {
@@ -78,6 +79,18 @@ TEST(Clock, WhatGoesOnWhileTheProgramWaitsForSomethingElseIsNotOverlapped) {
     EXPECT_EQ(counters(report, 0).overlapped_transfer.value(), 1 * kMs);
     EXPECT_EQ(counters(report, 0).busy[static_cast<std::size_t>(front::Lane::intra_node)].value(), 4 * kMs);
   }
+}
+
+// Of the two messages of a call one is waited for first; nothing is computed meanwhile.
+TEST(Clock, WhatOneCallSendsAndReceivesIsNotOverlapped) {
+  const auto report = world::run(world_of(2), [](Rank& rank) {
+    Tensor out = rank.empty(500'000, Kind::buffer), in = rank.empty(500'000, Kind::buffer);
+    const int other = 1 - rank.id();
+    rank.world().send_recv(out, other, in, other);
+  });
+  ASSERT_RUN_OK(report);
+  EXPECT_GT(counters(report, 0).exposed_transfer.value(), 0);
+  EXPECT_EQ(counters(report, 0).overlapped_transfer.value(), 0);
 }
 
 TEST(Clock, OppositeOrderOfTwoGroupsIsADeadlockAsOnOneStream) {

@@ -41,6 +41,7 @@ class Communicators {
   std::string error();
   /// Makes everything that is under way end; nothing can be issued afterwards.
   void abort() noexcept;
+  bool is_aborted() const { return aborted_; }
 
   int size() const { return static_cast<int>(made_.size()); }
 

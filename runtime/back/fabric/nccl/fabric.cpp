@@ -177,7 +177,7 @@ void NcclFabric::launch(NcclExchange& exchange, const Signature& signature) {
 void NcclFabric::rest() noexcept {
   hurry_ = true;
   MutexLock guard(lock_);
-  while (broken_.empty() && !watchdog_.is_idle()) wake_.wait_for(lock_, kRest);
+  while (!communicators_.is_aborted() && !watchdog_.is_idle()) wake_.wait_for(lock_, kRest);
 }
 
 void NcclFabric::mark_broken(const std::string& why) {
