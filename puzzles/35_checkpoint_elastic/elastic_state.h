@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // The state that a run should end with or load, computed as one device would come to it, and what was found of it.
 #pragma once
 
