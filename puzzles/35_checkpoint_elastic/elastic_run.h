@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // Which ranks trained together from which update to which, as the trace of a run shows it.
 #pragma once
 

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // A run that is killed at random, counted: how much of its time is no training, for a number of steps between two
 // saves.
 #pragma once

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // Weights in 8 bits as the lesson defines them, in double precision and without the runtime's conversions; and what
 // mistakes would make of them. For the grader.
 #pragma once

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What a run has left in 8 bits, step by step, and where it is wrong: for the grader.
 #pragma once
 

@@ -1,3 +1,5 @@
+// Spoils the puzzle: this is the judge's, and puzzle.cpp does not need it.
+//
 // What a curve of memory tells of the tensors that are neither weights, gradients nor optimizer states: for the grader.
 #pragma once
 
