@@ -1,14 +1,15 @@
 #include "gpu/campaign.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 
+#include "base/beside.h"
 #include "case/manifest.h"
 #include "cli/author/variant_file.h"
 #include "gpu/alike.h"
@@ -51,20 +52,52 @@ cli::author::VariantFile variants_of(const std::string& solutions, const std::st
   return mutants;
 }
 
-/// A source file below the folder of a submission, which is to be built from it.
+/// What a submission is to be built from.
 struct Source {
-  std::string name, text;
+  std::string id, name, text, harness;
 };
 
 /// The solution and all mutants of a puzzle.
-std::vector<Source> sources_of(const std::string& solutions, const std::string& id) {
-  std::vector<Source> sources = {{kSolution, text_of(fs::path(solutions) / id / "solution.cpp")}};
-  const std::string solution = sources[0].text;
+void add_sources(std::vector<Source>& sources, const std::string& source_folder, const std::string& id) {
+  const std::string solutions = source_folder + "/solutions",
+                    harness = source_folder + "/puzzles/" + id + "/harness.cpp";
+  const std::string solution = text_of(fs::path(solutions) / id / "solution.cpp");
+  sources.push_back({id, kSolution, solution, harness});
   for (const cli::author::Variant& mutant : variants_of(solutions, id).variants) {
-    sources.push_back({mutant.name, applied(mutant, solution)});
+    sources.push_back({id, mutant.name, applied(mutant, solution), harness});
   }
-  return sources;
 }
+
+/// Leaves the program alone in the folder.
+void build(const grading::build::Toolchain& toolchain, const Source& source, const fs::path& folder) {
+  fs::create_directories(folder);
+  const fs::path file = folder / (source.name + ".cpp");
+  std::ofstream(file, std::ios::binary) << source.text;
+  const auto outcome = build_submission(toolchain, source.id, file.string(), source.harness, folder.string());
+  if (!outcome.built) throw std::runtime_error(fmt::format("{} does not build:\n{}", file.string(), outcome.log));
+  for (const fs::path& rest : {folder / "puzzle.o", folder / "puzzle.d", file}) fs::remove(rest);
+}
+
+/// A folder for one run, which is removed with all that it holds.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "shardlings-gpu-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder can be made: " + name);
+    folder_ = name;
+  }
+  ~Scratch() {
+    std::error_code none;
+    fs::remove_all(folder_, none);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  [[nodiscard]] std::string file(const char* name) const { return (folder_ / name).string(); }
+
+ private:
+  fs::path folder_;
+};
 
 /// "case '4 ranks', output: expected …, found …" of the first check that failed.
 std::string first_failure(const Verdict& verdict) {
@@ -108,26 +141,28 @@ Tree Tree::of_package(const std::string& folder) {
           folder + "/clusters"};
 }
 
-int build_submissions(const std::string& build_folder, const std::string& source_folder, const std::string& folder) {
+std::size_t build_submissions(const std::string& build_folder, const std::string& source_folder,
+                              const std::string& folder, const std::string& library, int jobs) {
   grading::build::Toolchain toolchain = grading::build::load_toolchain(build_folder);
-  toolchain.link_flags.emplace_back("-Wl,-rpath,$ORIGIN/../../../lib");
-  int built = 0;
-  for (const auto& [id, puzzle] : toolchain.puzzles) {
-    for (const auto& [name, text] : sources_of(source_folder + "/solutions", id)) {
-      const fs::path target = fs::path(folder) / id / name;
-      fs::create_directories(target);
-      const fs::path source = target / (name + ".cpp");
-      std::ofstream(source, std::ios::binary) << text;
-      const auto outcome = build_submission(toolchain, id, source.string(),
-                                            source_folder + "/puzzles/" + id + "/harness.cpp", target.string());
-      if (!outcome.built) throw std::runtime_error(fmt::format("{} does not build:\n{}", source.string(), outcome.log));
-      for (const std::string& rest : {std::string("puzzle.o"), std::string("puzzle.d"), name + ".cpp"}) {
-        fs::remove(target / rest);
-      }
-      ++built;
-    }
+  if (!library.empty()) {
+    const std::vector<std::string> first = {"-Wl,--no-as-needed", library, "-Wl,--as-needed"};
+    toolchain.link_flags.insert(toolchain.link_flags.begin(), first.begin(), first.end());
   }
-  return built;
+  toolchain.link_flags.emplace_back("-Wl,-rpath,$ORIGIN/../../../lib");
+  std::vector<Source> sources;
+  for (const auto& [id, puzzle] : toolchain.puzzles) add_sources(sources, source_folder, id);
+  std::vector<std::string> errors(sources.size());
+  side_by_side(sources.size(), jobs, [&](std::size_t i) {
+    try {
+      build(toolchain, sources[i], fs::path(folder) / sources[i].id / sources[i].name);
+    } catch (const std::exception& error) {
+      errors[i] = error.what();
+    }
+  });
+  for (const std::string& error : errors) {
+    if (!error.empty()) throw std::runtime_error(error);
+  }
+  return sources.size();
 }
 
 std::vector<std::string> puzzles_of(const Tree& tree) {
@@ -136,14 +171,13 @@ std::vector<std::string> puzzles_of(const Tree& tree) {
 
 Verdict graded(const Tree& tree, const std::string& id, const std::string& name, Backend backend,
                const std::string& case_name) {
-  const fs::path folder = fs::temp_directory_path() / fmt::format("shardlings-gpu-{}", getpid());
-  fs::create_directories(folder);
+  const Scratch scratch;
   grading::judge::GraderOptions options;
   options.submission = (fs::path(tree.submissions) / id / name / "submission").string();
   options.manifest = (fs::path(tree.puzzles) / id).string();
   options.clusters = tree.clusters;
-  options.verdict = (folder / "verdict.json").string();
-  options.traces = (folder / "traces.bin").string();
+  options.verdict = scratch.file("verdict.json");
+  options.traces = scratch.file("traces.bin");
   if (!case_name.empty()) options.case_names = {case_name};
   options.backend = backend;
   grading::run::ProcessOptions process;
@@ -157,7 +191,6 @@ Verdict graded(const Tree& tree, const std::string& id, const std::string& name,
   }
   Verdict verdict = grading::verdict::verdict_from_json(text_of(options.verdict));
   if (fs::exists(options.traces)) read_traces(verdict, options.traces);
-  fs::remove_all(folder);
   return verdict;
 }
 
@@ -187,22 +220,29 @@ Outcome try_solution(const Tree& tree, const std::string& id, Backend backend, c
   return outcome;
 }
 
-Outcome try_mutants(const Tree& tree, const std::string& id, Backend backend, const world::Machine& machine) {
+std::vector<Mutant> mutants_of(const Tree& tree, const std::string& id) {
+  std::vector<Mutant> mutants;
+  for (const auto& variant : variants_of(tree.solutions, id).variants) {
+    mutants.push_back({variant.name, variant.diagnosis});
+  }
+  return mutants;
+}
+
+Outcome try_mutant(const Tree& tree, const std::string& id, const Mutant& mutant, Backend backend,
+                   const world::Machine& machine) {
   Outcome outcome;
   // With some cases left out, a mutant that only those catch would pass.
   if (portions(tree, id, backend, machine) != std::vector<std::string>{""}) {
     skip(outcome, fmt::format("some case has more ranks than there are GPUs ({})", machine.gpus.size()));
     return outcome;
   }
-  for (const cli::author::Variant& mutant : variants_of(tree.solutions, id).variants) {
-    const Verdict verdict = graded(tree, id, mutant.name, backend);
-    const std::string found = verdict.diagnoses.empty() ? "nothing" : verdict.diagnoses[0];
-    if (!verdict.passed && found == mutant.diagnosis) {
-      ++outcome.passed;
-    } else {
-      outcome.failures.push_back(fmt::format("{}/{}: {}, diagnosed {}, declared {}", id, mutant.name,
-                                             verdict.passed ? "passes" : "fails", found, mutant.diagnosis));
-    }
+  const Verdict verdict = graded(tree, id, mutant.name, backend);
+  const std::string found = verdict.diagnoses.empty() ? "nothing" : verdict.diagnoses[0];
+  if (!verdict.passed && found == mutant.diagnosis) {
+    ++outcome.passed;
+  } else {
+    outcome.failures.push_back(fmt::format("{}/{}: {}, diagnosed {}, declared {}", id, mutant.name,
+                                           verdict.passed ? "passes" : "fails", found, mutant.diagnosis));
   }
   return outcome;
 }

@@ -3,6 +3,7 @@
 /// folder, so that it runs on a GPU machine that has neither.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,11 @@ struct Tree {
   static Tree of_package(const std::string& folder);
 };
 
-/// Compiles and links the solution and every mutant of every puzzle for `folder`; they find their libraries in lib/ of
-/// the package that holds the folder. Returns how many. Throws std::runtime_error if one does not build.
-int build_submissions(const std::string& build_folder, const std::string& source_folder, const std::string& folder);
+/// Compiles and links the solution and every mutant of every puzzle for `folder`, so many at a time; they find their
+/// libraries in lib/ of the package that holds the folder. Returns how many. Throws std::runtime_error if one does not
+/// build. `library`, if any, comes before the C library in each: several_of_one.cpp.
+std::size_t build_submissions(const std::string& build_folder, const std::string& source_folder,
+                              const std::string& folder, const std::string& library, int jobs);
 
 /// Ids of the puzzles that have submissions, in order.
 std::vector<std::string> puzzles_of(const Tree& tree);
@@ -49,7 +52,14 @@ struct Outcome {
 
 /// The solution passes, and is alike on the CPU.
 Outcome try_solution(const Tree& tree, const std::string& id, world::Backend backend, const world::Machine& machine);
-/// Every mutant fails with the diagnosis that it declares.
-Outcome try_mutants(const Tree& tree, const std::string& id, world::Backend backend, const world::Machine& machine);
+
+/// A wrong solution, and the diagnosis that it declares.
+struct Mutant {
+  std::string name, diagnosis;
+};
+std::vector<Mutant> mutants_of(const Tree& tree, const std::string& id);
+/// The mutant fails with the diagnosis that it declares.
+Outcome try_mutant(const Tree& tree, const std::string& id, const Mutant& mutant, world::Backend backend,
+                   const world::Machine& machine);
 
 }  // namespace shardlings::gpu_tests

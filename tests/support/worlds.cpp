@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "back/kernels/cuda/emulation/emulation.h"
+#include "back/kernels/gpus.h"
 #include "front/remote/messages.h"
 #include "support/fake_gpu.h"
 #include "support/fake_nccl.h"
@@ -89,6 +90,13 @@ RunReport run_fake_nccl(const Options& options, const Disturbance& disturbance, 
   return report;
 }
 
+/// A GPU for each rank and the real NCCL.
+RunReport run_nccl(const Options& options, const Disturbance&, const Body& body) {
+  Options with_nccl = options;
+  use_backend(with_nccl, world::Backend::nccl);
+  return world::run(with_nccl, body);
+}
+
 /// Each rank in a process of its own.
 RunReport run_forked(const Options& options, const Disturbance&, const Body& body) {
   return run_forked_world(options, options.ranks, body);
@@ -124,6 +132,12 @@ class MpiEnvironment : public testing::Environment {
  public:
   void TearDown() override { world::leave_backend(world::Backend::mpi); }
 };
+
+/// How many ranks NCCL is to be tried with: as many as there are GPUs, where SHARDLINGS_TEST_NCCL asks for it.
+int nccl_ranks() {
+  const char* wanted = std::getenv("SHARDLINGS_TEST_NCCL");
+  return wanted != nullptr && *wanted == '1' ? static_cast<int>(back::find_gpus().found.size()) : 0;
+}
 
 bool is_under_mpirun() {
   return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
@@ -177,6 +191,23 @@ void expect_close(const std::vector<float>& values, const std::vector<float>& ex
   }
 }
 
+/// Sums in two orders: what is missing or counted twice is off by more than their rounding.
+bool near_in_any_order(const std::vector<float>& values, const std::vector<float>& expected) {
+  constexpr double kF32 = 1e-5, kBf16 = 1.0 / 32;
+  constexpr std::uint32_t kRest = 0xFFFF;
+  double largest = 1;
+  bool is_bf16 = true;
+  for (const float value : expected) {
+    if (std::isfinite(value)) largest = std::max(largest, static_cast<double>(std::abs(value)));
+    is_bf16 = is_bf16 && (std::bit_cast<std::uint32_t>(value) & kRest) == 0;
+  }
+  const double tolerance = (is_bf16 ? kBf16 : kF32) * largest;
+  return std::equal(values.begin(), values.end(), expected.begin(), expected.end(), [&](float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+           std::abs(static_cast<double>(a) - static_cast<double>(b)) <= tolerance;
+  });
+}
+
 /// Both are numbers of bf16, at most two steps apart.
 bool near_in_bf16(float a, float b) {
   constexpr std::uint32_t kRest = 0xFFFF;
@@ -223,6 +254,9 @@ std::vector<WorldKind> make_world_kinds() {
   if (is_under_mpirun()) {
     testing::AddGlobalTestEnvironment(new MpiEnvironment);  // NOLINT: GoogleTest's from now on
     kinds.push_back({"mpi", 1, 64, false, run_mpi});
+  }
+  if (const int ranks = nccl_ranks(); ranks > 0) {
+    kinds.push_back({"nccl", 1, ranks, true, run_nccl, nothing_missing, Equality::any_order});
   }
   return kinds;
 }
@@ -277,6 +311,7 @@ RunReport run_and_compare(const WorldKind& kind, const Options& options, const D
 void expect_values(const std::vector<float>& values, const std::vector<float>& expected, const std::string& what,
                    Equality equality) {
   ASSERT_EQ(values.size(), expected.size()) << what;
+  if (equality == Equality::any_order && near_in_any_order(values, expected)) return;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (equality == Equality::bf16_steps && near_in_bf16(values[i], expected[i])) continue;
     ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(expected[i]))
@@ -298,7 +333,7 @@ void expect_same(const RunReport& report, const RunReport& reference, double tol
     ASSERT_EQ(a.published.size(), b.published.size());
     for (std::size_t i = 0; i < a.published.size(); ++i) {
       ASSERT_EQ(a.published[i].name, b.published[i].name);
-      if (tolerance > 0) {
+      if (tolerance > 0 && equality != Equality::any_order) {
         expect_close(a.published[i].values, b.published[i].values, tolerance, a.published[i].name);
       } else {
         expect_values(a.published[i].values, b.published[i].values, a.published[i].name, equality);

@@ -20,8 +20,9 @@ struct Disturbance {
 };
 
 /// When values count as equal. NCCL rounds the sum of bf16 before a mean divides it, so what bf16 can hold may be off
-/// by two of its steps; everything else is equal bit for bit.
-enum class Equality : std::uint8_t { bits, bf16_steps };
+/// by two of its steps; everything else is equal bit for bit. The real NCCL adds in an order of its own, too, and rounds
+/// at each step: `any_order`.
+enum class Equality : std::uint8_t { bits, bf16_steps, any_order };
 
 inline std::string nothing_missing() {
   return "";

@@ -1,14 +1,13 @@
 #include "cli/author/verification.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "base/beside.h"
 #include "base/file.h"
 #include "base/mutex.h"
 #include "cli/author/contract.h"
@@ -76,24 +75,18 @@ struct Done {
 };
 
 void grade_all(std::vector<Task>& tasks, int jobs, const Grader& grade, const Progressed& progressed) {
-  std::atomic<std::size_t> next{0};
   Done done;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      Task& task = tasks[i];
-      try {
-        if (task.error.empty()) task.verdict = grade(*task.puzzle, task.path);
-      } catch (const std::exception& error) {
-        task.error = error.what();
-      }
-      const MutexLock guard(done.lock);  // one report at a time
-      progressed(++done.tasks, static_cast<int>(tasks.size()),
-                 task.puzzle->id + "/" + fs::path(task.path).filename().string());
+  side_by_side(tasks.size(), jobs, [&](std::size_t i) {
+    Task& task = tasks[i];
+    try {
+      if (task.error.empty()) task.verdict = grade(*task.puzzle, task.path);
+    } catch (const std::exception& error) {
+      task.error = error.what();
     }
-  };
-  std::vector<std::jthread> workers;
-  for (int i = 1; i < jobs; ++i) workers.emplace_back(work);
-  work();
+    const MutexLock guard(done.lock);  // one report at a time
+    progressed(++done.tasks, static_cast<int>(tasks.size()),
+               task.puzzle->id + "/" + fs::path(task.path).filename().string());
+  });
 }
 
 /// All checks hold, a bonus included.
