@@ -230,23 +230,33 @@ class Report {
                      Role::good, 0);
   }
 
+  /// The first case that names a cause, or else the first: two numbers say less than two numbers and a sentence.
+  static const CaseVerdict* most_telling(const std::vector<const CaseVerdict*>& failed, const std::string& check) {
+    const auto named = std::find_if(failed.begin(), failed.end(), [&](const CaseVerdict* kase) {
+      return !failed_check(*kase, check)->diagnosis_text.empty();
+    });
+    if (named != failed.end()) return *named;
+    return failed.empty() ? nullptr : failed.front();
+  }
+
   /// On those of the cases that are meant. How many checks show theirs is limited.
   template <class Meant>
   void failures(const CheckSummary& check, const Meant& is_meant) {
     if (shown_failures_++ >= detail_.failures) return;
-    std::vector<std::string> others, not_run;
-    bool first = true;
+    std::vector<const CaseVerdict*> failed;
     for (const CaseVerdict& kase : verdict_.cases) {
-      const CheckVerdict* found = failed_check(kase, check.spec.id);
-      if (found == nullptr || !is_meant(kase)) continue;
-      if (first || detail_.every_case) {
-        failure(kase, *found);
-      } else {
-        (kase.ending == wire::Ending::not_run ? not_run : others).push_back(kase.kase.name);
-      }
-      first = false;
+      if (failed_check(kase, check.spec.id) != nullptr && is_meant(kase)) failed.push_back(&kase);
     }
-    if (first) page_.field("case", "a hidden one, of which nothing more is shown");
+    const CaseVerdict* shown = most_telling(failed, check.spec.id);
+    std::vector<std::string> others, not_run;
+    for (const CaseVerdict* kase : failed) {
+      if (kase == shown || detail_.every_case) {
+        failure(*kase, *failed_check(*kase, check.spec.id));
+      } else {
+        (kase->ending == wire::Ending::not_run ? not_run : others).push_back(kase->kase.name);
+      }
+    }
+    if (failed.empty()) page_.field("case", "a hidden one, of which nothing more is shown");
     if (!others.empty()) page_.field("also in", cases_text(others), Role::dim);
     if (!not_run.empty()) {
       page_.field("not run", fmt::format("{}: two cases before had no end", fmt::join(not_run, "; ")), Role::dim);

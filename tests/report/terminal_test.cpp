@@ -255,6 +255,21 @@ TEST(TerminalReport, ShowsEveryFailedCaseOnlyIfAsked) {
   EXPECT_THAT(terminal_report(verdict, options), HasSubstr("case      another (not announced in the lesson)"));
 }
 
+TEST(TerminalReport, ShowsTheCaseThatNamesACause) {
+  auto verdict = samples::verdict_with_failure(samples::overlap_case(2, 3));
+  grading::verdict::CaseVerdict unnamed = verdict.cases[0];
+  unnamed.kase.name = "the first to fail";
+  for (auto& check : unnamed.checks) check.diagnosis = check.diagnosis_text = "";
+  verdict.cases.insert(verdict.cases.begin(), unnamed);
+  const std::string text = terminal_report(verdict, {});
+  EXPECT_THAT(text, HasSubstr("likely"));
+  EXPECT_THAT(text, HasSubstr("also in   the first to fail"));
+  verdict.cases.pop_back();
+  const std::string alone = terminal_report(verdict, {});
+  EXPECT_THAT(alone, HasSubstr("case      the first to fail"));
+  EXPECT_THAT(alone, Not(HasSubstr("likely")));
+}
+
 TEST(TerminalReport, ShowsOfOneCaseUnlessMoreIsAskedFor) {
   auto verdict = samples::verdict_with_failure(samples::with_shows(samples::pipeline_case(2, 2, false)));
   verdict.cases.push_back(verdict.cases[0]);
