@@ -114,7 +114,7 @@ class SvgTimeline {
     return kLeft + kPlot * static_cast<double>(time) / static_cast<double>(run_.end.value());
   }
 
-  /// 0, round times, and the end.
+  /// 0, round times, and, if figures are wanted, the end.
   void axis() {
     constexpr double kRoomOfEnd = 60;
     canvas_.text(kLeft, y_ + 6, "0", "small soft");
@@ -123,7 +123,7 @@ class SvgTimeline {
       canvas_.line(x_of(time), y_ + 9, x_of(time), y_ + 13, "grid");
       canvas_.text(x_of(time), y_ + 6, to_text(Nanos(time)), "small soft", Anchor::middle);
     }
-    canvas_.text(kLeft + kPlot, y_ + 6, to_text(run_.end), "small soft", Anchor::end);
+    if (figures_) canvas_.text(kLeft + kPlot, y_ + 6, to_text(run_.end), "small soft", Anchor::end);
     y_ += 14;
   }
 

@@ -132,5 +132,12 @@ TEST(SvgCanvas, WritesHundredths) {
   EXPECT_EQ(xml_text("a<b>\n\x01"), "a&lt;b&gt;\\n\\x01");
 }
 
+TEST(Svg, WithoutFiguresSaysNothingThatIsToBeWorkedOut) {
+  const auto kase = samples::overlap_case(2, 4);
+  const std::string end = ">" + to_text(kase.counters[0].end) + "<";
+  EXPECT_THAT(timeline_svg(kase, "a goal"), HasSubstr(end));
+  EXPECT_THAT(timeline_svg(kase, "a goal", false), Not(HasSubstr(end)));
+}
+
 }  // namespace
 }  // namespace shardlings::report
