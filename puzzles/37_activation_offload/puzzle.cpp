@@ -24,7 +24,7 @@ using namespace shardlings;
 ///         holds itself. So nothing that forward saves is kept, and each layer but the last runs forward again right
 ///         before its backward. Of the host: what was moved there, once
 /// Link    each input that moves goes to the host once and comes back once, each by one copy. x[0] stays, since it is
-///         the batch; x[l] stays, too, if fewer than two layers have their turn between the first forward of layer l
+///         the batch; x[l] stays, too, if at most one other layer has its turn between the first forward of layer l
 ///         and its second one (of the last layer: its backward). All others move, and nothing else crosses
 /// Work    each layer runs forward at most twice, the last one once; each runs backward once
 /// Time    the copies hide behind the layers as far as they can: x[l] leaves while layers l and l+1 run forward, and
