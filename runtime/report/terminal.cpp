@@ -232,11 +232,12 @@ class Report {
 
   /// The first case that names a cause, or else the first: two numbers say less than two numbers and a sentence.
   static const CaseVerdict* most_telling(const std::vector<const CaseVerdict*>& failed, const std::string& check) {
+    if (failed.empty()) return nullptr;
     const auto named = std::find_if(failed.begin(), failed.end(), [&](const CaseVerdict* kase) {
       return !failed_check(*kase, check)->diagnosis_text.empty();
     });
-    if (named != failed.end()) return *named;
-    return failed.empty() ? nullptr : failed.front();
+    const bool is_explained = !failed_check(*failed.front(), check)->diagnosis.empty();
+    return is_explained || named == failed.end() ? failed.front() : *named;
   }
 
   /// On those of the cases that are meant. How many checks show theirs is limited.
