@@ -2,6 +2,10 @@
 
 #include "grading/judge/grader.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "grading/formulas/pipeline_checks.h"
 #include "grading/judge/predictions.h"
 
@@ -23,10 +27,27 @@ void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
   if (runs_empty(found)) check.diagnose("drained");
 }
 
+Count forwards_in(const Order& order) {
+  return std::count_if(order.begin(), order.end(), [](const Slot& slot) { return slot.forward; });
+}
+
+/// On every rank a forward of some chunk is missing; says how often the first one has run forward.
+bool leaves_slots_out(CheckContext& check, const Pipeline& pipeline) {
+  const Count all = Count{pipeline.m} * pipeline.v;
+  for (int rank = 0; rank < pipeline.p; ++rank) {
+    if (forwards_in(order_found(check, pipeline, rank)) >= all) return false;
+  }
+  const Count first = forwards_in(order_found(check, pipeline, 0));
+  check.detail(fmt::format("{} has run forward {} times, and m v = {}", check.name_of(0), first, all));
+  return true;
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
-  check_training(check, pipeline_of(check.kase()));
+  const Pipeline pipeline = pipeline_of(check.kase());
+  check_training(check, pipeline);
+  if (check.failed() && !check.is_nearly_right() && leaves_slots_out(check, pipeline)) check.diagnose("slots_left_out");
 }
 
 SHARDLINGS_CHECK(in_flight) {
