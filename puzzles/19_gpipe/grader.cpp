@@ -3,8 +3,10 @@
 #include "grading/judge/grader.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "grading/formulas/pipeline_checks.h"
+#include "grading/formulas/training.h"
 #include "grading/judge/predictions.h"
 
 using namespace shardlings;
@@ -34,10 +36,27 @@ void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
   if (sends_late(check, pipeline)) check.diagnose("sent_late");
 }
 
+/// The gradients of stage r are m^(p-r) times too small.
+bool divides_on_every_stage(const CheckContext& check, const Pipeline& pipeline) {
+  if (pipeline.p == 1 || pipeline.m == 1) return false;
+  const Layers found = found_layers(check.result(), "grads"), &right = check.reference().grads;
+  if (found.size() != right.size()) return false;
+  for (int rank = 0; rank < pipeline.p; ++rank) {
+    const Range own = pipeline.layers_of(rank, 0);
+    for (auto l = static_cast<std::size_t>(own.begin); l < static_cast<std::size_t>(own.end); ++l) {
+      if (!near(constant_ratio({found[l]}, {right[l]}), std::pow(pipeline.m, rank - pipeline.p))) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
-  check_training(check, pipeline_of(check.kase()));
+  const Pipeline pipeline = pipeline_of(check.kase());
+  check_training(check, pipeline);
+  if (!check.failed() || check.is_nearly_right()) return;
+  if (divides_on_every_stage(check, pipeline)) check.diagnose("divided_on_every_stage");
 }
 
 SHARDLINGS_CHECK(work) {
