@@ -10,6 +10,7 @@
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
@@ -324,11 +325,17 @@ SHARDLINGS_CHECK(work) {
   }
 }
 
+/// However the middle is divided.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  const Mlp mlp(check.kase());
+  const Formula<Count> each = named("s b", mlp.tokens) * named("h", mlp.width) * named("f", mlp.middle);
+  return named("6 products", 6) * each * Formula<Flops>(Flops(2));
+}
+
 /// The GELU may be made once more in backward instead of being kept. Whose part of the middle is too large is told so
 /// by the checks of memory and work.
 SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
-  const Mlp mlp(check.kase());
-  const Count middle = mlp.tokens * mlp.middle;
+  const Count middle = Mlp(check.kase()).tokens * chosen(check, rank, 0).size();
   return {{Product::gelu, Flops((2 * model::kGeluFlops + model::kGeluBackwardFlops) * middle)}};
 }
 

@@ -352,14 +352,7 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(work) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const DividedGpt gpt(check.kase(), rank);
-    const Count block = 4 * gpt.width_part() * gpt.width + 2 * gpt.middle_part() * gpt.width;
-    const Count of_head = gpt.with_vocabulary ? gpt.vocabulary_part() * gpt.width : 0;
-    const Count matrices = gpt.divided_blocks() * block + of_head;
-    const Formula<Count> inside =
-        named("L", gpt.divided_blocks()) * named("2 b s s h/t", 2 * gpt.tokens * gpt.sequence * gpt.width_part());
-    if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
-                      named("3 products", 3) * (named("s b", gpt.tokens) * named("matrices/t", matrices) + inside) *
-                          Formula<Flops>(Flops(2)),
+    if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank), divided_flops(gpt),
                       place_of_surplus_work(check, gpt))) {
       continue;
     }

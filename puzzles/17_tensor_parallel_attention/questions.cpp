@@ -3,12 +3,20 @@
 #include "grading/formulas/divided_gpt.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/grader.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
+
+/// Of all ranks' heads, parts of the middle and of the vocabulary, as the check of work counts those of one rank.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  Flops all;
+  for (int rank = 0; rank < check.ranks(); ++rank) all += divided_flops(DividedGpt(check.kase(), rank)).value();
+  return named("products of all ranks", all);
+}
 
 /// The harness makes norms and GELUs; of the logits a rank has its columns.
 SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {

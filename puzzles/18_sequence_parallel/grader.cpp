@@ -12,6 +12,7 @@
 #include "grading/formulas/sequence_mlp.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
@@ -329,6 +330,13 @@ SHARDLINGS_CHECK(communication) {
     check.detail("collectives called: " + names_of_collectives(check, rank));
     return diagnose_calls(check, mlp);
   }
+}
+
+/// Of all ranks' parts of the middle.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  const SequenceMlp mlp(check.kase());
+  const Formula<Count> each = named("s b", mlp.tokens) * named("h", mlp.width) * named("f", mlp.middle);
+  return named("m", Count(mlp.micros)) * named("6 products", 6) * each * Formula<Flops>(Flops(2));
 }
 
 /// Norm and GELU may be made once more in backward instead of being kept. Who normalizes all positions is told so by

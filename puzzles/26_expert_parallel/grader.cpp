@@ -10,6 +10,7 @@
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/noise.h"
@@ -293,6 +294,14 @@ SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!check.peak_at_most(rank, peak_budget(sizes, rank))) return diagnose_memory(check, sizes, rank);
   }
+}
+
+/// One in forward, two in backward, on each row where it arrives.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  const ExpertSizes sizes(check.kase());
+  Count rows = 0;
+  for (int rank = 0; rank < check.ranks(); ++rank) rows += row_counts(sizes, rank).in;
+  return named("3 products", 3) * named("2 h h x all rows", Flops(2 * sizes.hidden * sizes.hidden * rows));
 }
 
 /// Rows that come back, and those that leave in backward, are multiplied with their factors; ReLU and its backward see

@@ -11,6 +11,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/grouped_attention.h"
@@ -284,6 +285,14 @@ SHARDLINGS_CHECK(time) {
   const wire::Place where = own.time > ring.hop(0) ? own.place : longest.place;
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), ring.time(), where)) return;
   diagnose_time(check, ring);
+}
+
+/// Of all queries with all keys that they see, forward and backward.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  const RingAttention ring(check.kase());
+  const Count pairs = ring.pairs({0, ring.sequence});
+  const Formula<Flops> forward = named("forward of all pairs", ring.cost.flops(pairs));
+  return ring.backward ? forward + named("backward", ring.cost.backward_flops(pairs)) : forward;
 }
 
 /// Each of a rank's positions is merged with the keys of every rank; twice, as a pass made again has a check of its

@@ -12,6 +12,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/grouped_attention.h"
@@ -297,6 +298,12 @@ static Nanos step_of(const Plan& plan, const Pieces& of, int last, int back) {
   const auto& mine = of[static_cast<std::size_t>(last)];
   const auto& theirs = of[static_cast<std::size_t>(last - back)];
   return plan.computing(mine, theirs, plan.merged(mine, theirs));
+}
+
+/// Of all queries with all keys that they see.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  const Plan plan(check.kase());
+  return named("attention of all pairs", plan.cost.flops(plan.all_pairs()));
 }
 
 /// Each position of a rank's two pieces is merged with both pieces of every rank.

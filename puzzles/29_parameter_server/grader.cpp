@@ -14,6 +14,7 @@
 #include "grading/formulas/messages.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/formulas/training.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/predictions.h"
 #include "plan.h"
 #include "replay.h"
@@ -317,6 +318,15 @@ SHARDLINGS_CHECK(memory) {
     if (check.peak_at_most(rank, memory_budget(plan, rank))) continue;
     return check.diagnose(rank < plan.servers ? "server_keeps_more" : "worker_keeps_more");
   }
+}
+
+/// A gradient of each batch; on slow workers it takes as many products as they are slow.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  const ServerPlan plan(check.kase());
+  Count products = 0;
+  for (int w = 0; w < plan.workers; ++w) products += plan.is_slow(w) ? plan.slowness : 1;
+  return named("steps", Count(plan.steps)) * named("gradients of a step", products) *
+         named("2 K h h", Flops(2 * plan.touched_in_all() * plan.hidden * plan.hidden));
 }
 
 /// What a rank of a ring all-reduce of so many workers' gradients sends, over what one server for all would send.

@@ -15,6 +15,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
@@ -329,6 +330,13 @@ SHARDLINGS_CHECK(choice) {
       "number_of_chunks({}, {:.0f}, {:.0f}, {:.0f}, {:.0f}) is {}: positions, latency, transfer, launch, compute",
       machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, q));
   diagnose_choices(check, machines, chosen);
+}
+
+/// Of all ranks' parts of the middle.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  const SequenceMlp mlp(check.kase());
+  const Formula<Count> each = named("s b", mlp.tokens) * named("h", mlp.width) * named("f", mlp.middle);
+  return named("2 products", 2) * each * Formula<Flops>(Flops(2));
 }
 
 /// Of all tokens and a rank's part of the middle, once and half of it again.

@@ -3,11 +3,19 @@
 #include "grading/formulas/deal.h"
 #include "grading/formulas/muon_cost.h"
 #include "grading/judge/grader.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
+
+/// Five rounds of three products for each matrix.
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  Flops all;
+  for (const MuonMatrix& matrix : muon_matrices(check.kase())) all += Flops(matrix.flops());
+  return named("steps", Count(check.kase().steps)) * named("5 (4 k k n + 2 k k k) of all matrices", all);
+}
 
 /// The norm of each matrix, in each step, and its division by that. That they are those of one rank says the work.
 SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {

@@ -182,6 +182,17 @@ Count divided_products(const DividedGpt& gpt) {
   return 12 * gpt.divided_blocks() + (gpt.with_vocabulary ? 3 : 0);
 }
 
+judge::Formula<Flops> divided_flops(const DividedGpt& gpt) {
+  using judge::named;
+  const Count block = 4 * gpt.width_part() * gpt.width + 2 * gpt.middle_part() * gpt.width;
+  const Count of_head = gpt.with_vocabulary ? gpt.vocabulary_part() * gpt.width : 0;
+  const Count matrices = gpt.divided_blocks() * block + of_head;
+  const judge::Formula<Count> inside =
+      named("L", gpt.divided_blocks()) * named("2 b s s h/t", 2 * gpt.tokens * gpt.sequence * gpt.width_part());
+  return named("3 products", 3) * (named("s b", gpt.tokens) * named("matrices/t", matrices) + inside) *
+         judge::Formula<Flops>(Flops(2));
+}
+
 judge::Formula<Bytes> divided_wire_bytes(const DividedGpt& gpt) {
   const Count large = gpt.tokens * gpt.width;
   const judge::Formula<Count> share = share_of_others(judge::named("t", gpt.ranks));

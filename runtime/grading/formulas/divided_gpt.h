@@ -65,6 +65,8 @@ judge::Formula<Count> divided_sums(const DividedGpt& gpt);
 std::vector<Call> divided_calls(const DividedGpt& gpt);
 /// Matrix products of a rank outside of attention: twelve for each block, three for the head.
 Count divided_products(const DividedGpt& gpt);
+/// Operations of all of its products, those of attention included.
+judge::Formula<Flops> divided_flops(const DividedGpt& gpt);
 /// What a rank sends: those of divided_large_sums, and three of (s, b) for the loss where the vocabulary is divided.
 judge::Formula<Bytes> divided_wire_bytes(const DividedGpt& gpt);
 

@@ -144,8 +144,12 @@ Nanos AttentionCost::forward(Count pairs) const {
   return computing(flops(pairs).value());
 }
 
+Flops AttentionCost::backward_flops(Count pairs) const {
+  return Flops(2 * kBackwardProducts * pairs * batch * width);
+}
+
 Nanos AttentionCost::backward(Count pairs) const {
-  return computing(2 * kBackwardProducts * pairs * batch * width);
+  return computing(backward_flops(pairs).value());
 }
 
 Nanos AttentionCost::merging(Count positions) const {

@@ -18,6 +18,8 @@ struct AttentionCost {
 
   /// Of the two products of forward.
   Flops flops(Count pairs) const;
+  /// Of the five of backward.
+  Flops backward_flops(Count pairs) const;
   Nanos forward(Count pairs) const;
   Nanos backward(Count pairs) const;
   /// Joining two partial results of so many positions.

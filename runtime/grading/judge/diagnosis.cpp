@@ -75,6 +75,10 @@ constexpr std::array kBuiltIn = {
             "Far more was added and scaled here than the products take of which the lesson speaks: as if products had "
             "been put together from sums, which nothing counts. Make them by the calls of the lesson.",
             "Which of these sums does the lesson ask for? Which product could take the place of the others?"},
+    BuiltIn{"products_missing",
+            "The results are right, but the products of matrices have computed less than they take: a part was put "
+            "together from other operations, which nothing counts as what it is, or was left out.",
+            "Which rows, or which numbers of them, has none of your matrix products made?"},
     BuiltIn{"barrier",
             "A barrier moves no data, and data are waited for by their own operations: nothing here needs one. Take it "
             "out; where it stood for a wait, wait for that Work.",

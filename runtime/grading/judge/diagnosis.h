@@ -15,6 +15,7 @@
 /// | host_reads                      | right, but read() was called where puzzle.toml does not allow it           |
 /// | other_product                   | right, but by products that puzzle.toml does not list, or by too many      |
 /// | products_of_sums                | right, but far more was added than the products take                       |
+/// | products_missing                | right, but products of matrices have computed less than the results take    |
 /// | needless_store                  | right, but the store was called where puzzle.toml does not allow it        |
 /// | needless_survivors              | right, but survivors() was called where puzzle.toml does not allow it      |
 /// | barrier                         | right, but a barrier was called where puzzle.toml does not allow it        |

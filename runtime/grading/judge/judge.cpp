@@ -195,6 +195,7 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
     refuse_products(context, manifest_.products);
     bound_products(context, manifest_.products);
     bound_sums(context, manifest_.products);
+    require_products(context);
     bound_updates(context);
   }
   if (spec.kind == cases::CheckKind::communication && !manifest_.barriers) refuse_barriers(context);

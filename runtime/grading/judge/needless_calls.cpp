@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "model/operation_flops.h"
 #include "model/structure.h"
@@ -141,9 +142,9 @@ namespace {
 // makes products of sums adds some hundred times as much.
 constexpr Count kSumsForAProduct = 4;
 
-/// What the operations of one rank take: those of layers and products of matrices, and those that are linear.
+/// What the operations of one rank take: layers, products of matrices, and what is linear.
 struct Computed {
-  Flops multiplied, added;
+  Flops layers, products, added;
   std::optional<front::Event> most_added;  ///< the call that adds most
 };
 
@@ -156,7 +157,8 @@ Computed computed_by(const CheckContext& check, int rank) {
     const bool of_layers = event.kind == Kind::forward || event.kind == Kind::backward || event.kind == Kind::loss ||
                            event.kind == Kind::backward_input || event.kind == Kind::backward_weights;
     const auto product = event.kind == Kind::operation ? product_of(trace.names.at(event.name)) : std::nullopt;
-    if (of_layers || (product && cases::is_of_matrices(*product))) sum.multiplied += event.flops;
+    if (of_layers) sum.layers += event.flops;
+    if (product && cases::is_of_matrices(*product)) sum.products += event.flops;
     if (event.kind != Kind::operation || product) continue;
     sum.added += event.flops;
     if (!sum.most_added || event.flops > sum.most_added->flops) sum.most_added = event;
@@ -173,7 +175,7 @@ void bound_sums(CheckContext& check, const std::vector<cases::Product>& allowed)
   std::vector<Computed> ranks;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     ranks.push_back(computed_by(check, rank));
-    multiplied += ranks.back().multiplied;
+    multiplied += ranks.back().layers + ranks.back().products;
     added += ranks.back().added;
     if (ranks.back().added > ranks[static_cast<std::size_t>(most)].added) most = rank;
   }
@@ -185,6 +187,18 @@ void bound_sums(CheckContext& check, const std::vector<cases::Product>& allowed)
   check.fail(fmt::format("{} at most in sums: {} times what the products take", text_of(most_added), kSumsForAProduct),
              fmt::format("{}; {} has most of them", text_of(added), check.name_of(most)), place_of(where));
   check.diagnose("products_of_sums");
+}
+
+void require_products(CheckContext& check) {
+  const LeastOfProducts registered = least_of_products();
+  if (check.failed() || registered == nullptr) return;
+  const Formula<Flops> least = registered(check);
+  Flops found;
+  for (int rank = 0; rank < check.ranks(); ++rank) found += computed_by(check, rank).products;
+  if (found >= least.value()) return;
+  check.fail(fmt::format("{} at least in products of matrices: {}", text_of(least.value()), least.text()),
+             text_of(found));
+  check.diagnose("products_missing");
 }
 
 void bound_updates(CheckContext& check) {

@@ -47,6 +47,10 @@ void bound_products(CheckContext& check, const std::vector<cases::Product>& allo
 /// multiplied, and nothing is listed that multiplies matrices, a puzzle is about sums.
 void bound_sums(CheckContext& check, const std::vector<cases::Product>& allowed);
 
+/// Fails a check that has passed if the products of matrices of all ranks together take less than
+/// SHARDLINGS_LEAST_OF_PRODUCTS says: however the rest was made, no budget has counted it as what it is.
+void require_products(CheckContext& check);
+
 /// Fails a check that has passed if a rank's calls of model.update, and Adam on the host, have computed more than one
 /// update of every weight in each step: they multiply gradients by a factor of the device, and weights by nothing else.
 void bound_updates(CheckContext& check);

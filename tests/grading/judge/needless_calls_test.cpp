@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "grading/judge/judge.h"
+#include "grading/judge/least_of_products.h"
 #include "grading/judge/most_of_products.h"
 #include "model/operation_flops.h"
 #include "model/structure.h"
@@ -19,6 +20,12 @@ SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
   // Other tests of this program have graders without such a number.
   const shardlings::Count answer = check.kase().numbers.contains("answer") ? check.kase().integer("answer") : 0;
   return {{shardlings::cases::Product::gelu, shardlings::Flops(answer + rank)}};
+}
+
+SHARDLINGS_LEAST_OF_PRODUCTS(check) {
+  using shardlings::Flops;
+  const bool demands = check.kase().numbers.contains("least");
+  return shardlings::grading::judge::named("least", Flops(demands ? check.kase().integer("least") : 0));
 }
 
 namespace shardlings::grading {
@@ -151,6 +158,22 @@ TEST_F(Products, MayAllBeAddedUpAndNotPutTogetherFromSums) {
   EXPECT_EQ(refused.found, "281 floating-point operations; rank 0 has most of them");
   EXPECT_EQ(refused.where.line, 18);
   EXPECT_EQ(refused.diagnosis, "products_of_sums");
+}
+
+TEST_F(Products, OfMatricesAreNoFewerThanTheResultsTake) {
+  manifest_.products = {cases::Product::matmul, cases::Product::attention, cases::Product::gelu};
+  kase_.numbers["least"] = 100;
+  call("matmul", Flops(50));
+  call("attention_backward", Flops(49));
+  call("gelu", Flops(10));
+  call("forward", Flops(1'000), front::EventKind::forward);
+  const verdict::CheckVerdict refused = judged();
+  EXPECT_EQ(refused.passed, false) << "neither layers nor other operations are products that a grader lists";
+  EXPECT_EQ(refused.expected, "100 floating-point operations at least in products of matrices: least = 100");
+  EXPECT_EQ(refused.found, "99 floating-point operations");
+  EXPECT_EQ(refused.diagnosis, "products_missing");
+  call("matmul_add", Flops(1));
+  EXPECT_EQ(judged().passed, true);
 }
 
 TEST_F(Products, OfUpdatesAreThoseOfEveryWeightOnceInAStep) {
