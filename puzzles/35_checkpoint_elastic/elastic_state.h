@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "elastic_plan.h"
 #include "grading/formulas/elastic_training.h"
 #include "grading/formulas/training.h"
@@ -36,21 +39,56 @@ inline ElasticCase elastic_case_of(const Case& kase) {
   return of;
 }
 
-/// As one device trains, for so many updates.
+/// One device after each number of updates: in double, and as careful computations in f32 come to it.
+struct OneDevice {
+  std::vector<ElasticState<double>> exact;
+  std::vector<std::vector<ElasticState<float>>> careful;  ///< of each such computation; none where sums are exact
+};
+
 template <class Real>
-ElasticState<Real> trained(const Case& kase, Count updates, std::uint64_t shake = 0) {
+std::vector<ElasticState<Real>> trained_alone(const Case& kase, std::uint64_t shake = 0) {
   Phase all;
-  all.last = updates;
+  all.last = kase.steps;
   all.ranks = {0};
   const std::vector<Phase> phases = {all};
   const ElasticCase of = elastic_case_of(kase);
-  return ElasticTraining<Real>(of, phases, shake).run();
+  ElasticTraining<Real> training(of, phases, shake);
+  training.run();
+  std::vector<ElasticState<Real>> states;
+  for (Count updates = 0; updates <= kase.steps; ++updates) states.push_back(training.after(updates));
+  return states;
+}
+
+/// Computed once for each case of the judge, all of which live as long as it does.
+inline const OneDevice& one_device(const Case& kase) {
+  struct Kept {
+    std::once_flag once{};
+    OneDevice states{};
+  };
+  static Mutex mutex;
+  static std::map<const Case*, Kept> all;
+  Kept& kept = [&]() -> Kept& {
+    const MutexLock lock(mutex);
+    return all[&kase];
+  }();
+  std::call_once(kept.once, [&] {
+    kept.states.exact = trained_alone<double>(kase);
+    for (std::uint64_t shake = 0; shake < kRuns && !is_exact(kase); ++shake) {
+      kept.states.careful.push_back(trained_alone<float>(kase, shake));
+    }
+  });
+  return kept.states;
+}
+
+inline const ElasticState<double>& trained(const Case& kase, Count updates) {
+  return one_device(kase).exact.at(static_cast<std::size_t>(updates));
 }
 
 inline Layers tolerances(const Case& kase, Count updates, const Layers& exact,
                          LayersOf<float> ElasticState<float>::*which) {
   std::vector<LayersOf<float>> runs;
-  for (std::uint64_t shake = 0; shake < kRuns; ++shake) runs.push_back(trained<float>(kase, updates, shake).*which);
+  for (const auto& states : one_device(kase).careful)
+    runs.push_back(states.at(static_cast<std::size_t>(updates)).*which);
   return tolerances_of(exact, runs);
 }
 
@@ -75,7 +113,7 @@ inline bool layers_hold(CheckContext& check, const std::string& name, Count upda
 
 /// Outputs prefix + "model", "m" and "v" are the state of one device after so many updates.
 inline bool state_holds(CheckContext& check, const std::string& prefix, Count updates) {
-  const ElasticState<double> right = trained<double>(check.kase(), updates);
+  const ElasticState<double>& right = trained(check.kase(), updates);
   if (!layers_hold(check, prefix + "model", updates, right.weights, &ElasticState<float>::weights)) return false;
   if (!is_adam(check.kase())) return true;
   return layers_hold(check, prefix + "m", updates, right.m, &ElasticState<float>::m) &&
@@ -94,8 +132,8 @@ inline bool is_untouched(const CheckContext& check, const std::string& name) {
 
 /// The weights that were loaded are those after so many updates, whatever load() has returned.
 inline bool are_weights_after(const CheckContext& check, const std::string& prefix, Count updates) {
-  const Layers first = trained<double>(check.kase(), 0).weights;
-  const Layers right = trained<double>(check.kase(), updates).weights;
+  const Layers& first = trained(check.kase(), 0).weights;
+  const Layers& right = trained(check.kase(), updates).weights;
   const Layers found = found_layers(check.result(), prefix + "model");
   return alike(combine(found, -1, first), combine(right, -1, first));
 }

@@ -93,6 +93,8 @@ class ElasticTraining {
     }
     return state_;
   }
+  /// After so many updates of what has been run.
+  const State& after(Count updates) const { return after_.at(updates); }
 
  private:
   static std::size_t at(Count i) { return static_cast<std::size_t>(i); }

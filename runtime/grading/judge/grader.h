@@ -180,6 +180,8 @@ wire::Place place_of(const front::Event& event);
 
 using CheckFunction = void (*)(CheckContext&);
 bool register_check(const char* id, CheckFunction function);
+using AheadFunction = void (*)(const cases::Case&);
+bool register_ahead(AheadFunction function);
 
 }  // namespace shardlings::grading::judge
 
@@ -203,3 +205,12 @@ using namespace grading::judge;
   [[maybe_unused]] static const bool shardlings_registered_##id =                       \
       ::shardlings::grading::judge::register_check(#id, &shardlings_check_##id);        \
   static void shardlings_check_##id([[maybe_unused]] ::shardlings::grading::judge::CheckContext& check)
+
+/// For a puzzle with a reference of its own: computes and keeps what its checks need of `kase` whatever is submitted.
+/// It is called in the background while the submission is built, in the place of CheckContext::reference(). A check
+/// must not rely on that, and computes what is not there yet; `kase` is the same object as its check.kase().
+#define SHARDLINGS_AHEAD()                                             \
+  static void shardlings_ahead(const ::shardlings::cases::Case& kase); \
+  [[maybe_unused]] static const bool shardlings_registered_ahead =     \
+      ::shardlings::grading::judge::register_ahead(&shardlings_ahead); \
+  static void shardlings_ahead([[maybe_unused]] const ::shardlings::cases::Case& kase)

@@ -155,7 +155,7 @@ int run(int argc, char** argv) {
   Judge judge(manifest, runs, guarded, secret_cases(manifest, secret));
   register_tests(manifest, judge, runs);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
-  runs.start_references();
+  runs.start_references(registered_ahead());
   const std::optional<run::Submission> submission = awaited_submission(options);
   if (!submission) return kNoSubmission;
   run_and_judge(options, *submission, runs, judge);

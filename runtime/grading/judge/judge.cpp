@@ -19,6 +19,11 @@ std::map<std::string, CheckFunction>& registry() {
   return checks;
 }
 
+AheadFunction& ahead() {
+  static AheadFunction function = nullptr;
+  return function;
+}
+
 /// What is about the output: nothing can be judged without it.
 const cases::CheckSpec& output_check(const cases::Manifest& manifest) {
   const auto& checks = manifest.checks;
@@ -107,6 +112,15 @@ bool register_check(const char* id, CheckFunction function) {
 
 const std::map<std::string, CheckFunction>& registered_checks() {
   return registry();
+}
+
+bool register_ahead(AheadFunction function) {
+  ahead() = function;
+  return true;
+}
+
+AheadFunction registered_ahead() {
+  return ahead();
 }
 
 Judge::Judge(const cases::Manifest& manifest, run::CaseRuns& runs, Guard guard, SecretCases secret)

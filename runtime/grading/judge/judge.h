@@ -17,6 +17,8 @@ namespace shardlings::grading::judge {
 
 /// The checks that grader.cpp defines, by id.
 const std::map<std::string, CheckFunction>& registered_checks();
+/// What it computes while the submission is built; nullptr if it says nothing of that.
+AheadFunction registered_ahead();
 
 /// How an embedding test framework wraps the call of a check; returns what it found wrong, or nothing.
 using Guard = std::function<std::string(const std::function<void()>&)>;

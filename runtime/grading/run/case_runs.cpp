@@ -30,12 +30,16 @@ CaseRuns::CaseRuns(std::vector<cases::Case> cases, world::Backend backend, std::
 
 CaseRuns::~CaseRuns() = default;
 
-void CaseRuns::start_references() {
-  references_ = beside([this](const std::stop_token& stop) {
+void CaseRuns::start_references(const std::function<void(const cases::Case&)>& instead) {
+  references_ = beside([this, instead](const std::stop_token& stop) {
     for (std::size_t i = 0; i < entries_.size() && !stop.stop_requested(); ++i) {
-      if (!entries_[i].kase.has_model()) continue;
+      if (!instead && !entries_[i].kase.has_model()) continue;
       try {
-        reference(i);
+        if (instead) {
+          instead(entries_[i].kase);
+        } else {
+          reference(i);
+        }
       } catch (const std::exception&) {
         continue;  // thrown again where it is asked for
       }

@@ -34,8 +34,9 @@ class CaseRuns {
   std::size_t size() const { return entries_.size(); }
   const cases::Case& kase(std::size_t i) const { return entries_[i].kase; }
 
-  /// Computes the references of cases with a model in the background, while something else is awaited.
-  void start_references();
+  /// Computes the references of cases with a model in the background, while something else is awaited; or what
+  /// `instead` computes of each case.
+  void start_references(const std::function<void(const cases::Case&)>& instead = {});
   /// Runs the submission on every case; returns when all have ended. `ended` is told after each which it was and how
   /// many have; one call at a time, while other cases may be running. Once two cases have ended alike without coming to
   /// an end, by a limit of time or by calls without end, those behind them are not run: they would take as long.
