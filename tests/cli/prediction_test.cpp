@@ -12,6 +12,7 @@ using grading::verdict::Predictions;
 using grading::verdict::Unit;
 using grading::verdict::Written;
 using testing::HasSubstr;
+using testing::Not;
 
 Question question_in(Unit unit, std::int64_t value, const std::string& counted = "") {
   Question question;
@@ -107,6 +108,21 @@ TEST(Predicted, AWrongNumberGetsTheReasonOfItsMistake) {
   which.mistakes = {{3, "", "It saves nothing."}};
   EXPECT_EQ(why_wrong("3", which), "It saves nothing.");
   EXPECT_EQ(why_wrong("1", which), "It is another one.");
+}
+
+TEST(Predicted, OtherThousandsAreThoseOfTheUnitThatWasWritten) {
+  constexpr std::int64_t kGib = 1024 * 1024 * 1024;
+  const Question memory = question_in(Unit::bytes, 54'830 * kGib / 1000), sent = question_in(Unit::bytes, 50'000'000);
+  for (const char* answer : {"54.83GB", "58.87GiB", "58.9 gib"}) {
+    EXPECT_THAT(why_wrong(answer, memory), HasSubstr("other thousands")) << answer;
+  }
+  for (const char* answer : {"52.3GiB", "53.5GiB", "56.15GiB", "57.5GiB", "51.1GiB", "56.15GB", "63.2GB"}) {
+    EXPECT_THAT(why_wrong(answer, memory), Not(HasSubstr("other thousands"))) << answer;
+  }
+  EXPECT_THAT(why_wrong("50MiB", sent), HasSubstr("other thousands"));
+  EXPECT_THAT(why_wrong("47.7MB", sent), HasSubstr("other thousands"));
+  EXPECT_EQ(why_wrong("45.5MiB", sent), "Too small.") << "a MiB is not as large";
+  EXPECT_EQ(why_wrong("51.2MB", sent), "Too large.") << "the factor of a KB";
 }
 
 TEST(Predicted, TheNumberIsShownWithItsFormula) {

@@ -23,14 +23,26 @@ struct UnitWord {
   const char* word;  ///< in small letters
   Unit unit;
   double factor;
+  double other = 0;  ///< the factor of the same letter in the other thousands; 0 where there are none
 };
 
-constexpr std::array kUnitWords = {
-    UnitWord{"b", Unit::bytes, 1},         UnitWord{"byte", Unit::bytes, 1},   UnitWord{"bytes", Unit::bytes, 1},
-    UnitWord{"kb", Unit::bytes, 1e3},      UnitWord{"kib", Unit::bytes, 1024}, UnitWord{"mb", Unit::bytes, 1e6},
-    UnitWord{"mib", Unit::bytes, 1048576}, UnitWord{"gb", Unit::bytes, 1e9},   UnitWord{"gib", Unit::bytes, 1073741824},
-    UnitWord{"ns", Unit::ns, 1},           UnitWord{"us", Unit::ns, 1e3},      UnitWord{"\xC2\xB5s", Unit::ns, 1e3},
-    UnitWord{"\xCE\xBCs", Unit::ns, 1e3},  UnitWord{"ms", Unit::ns, 1e6},      UnitWord{"s", Unit::ns, 1e9}};
+constexpr double kKilo = 1e3, kKibi = 1024, kMega = 1e6, kMebi = kKibi * kKibi, kGiga = 1e9, kGibi = kKibi * kMebi;
+
+constexpr std::array kUnitWords = {UnitWord{"b", Unit::bytes, 1},
+                                   UnitWord{"byte", Unit::bytes, 1},
+                                   UnitWord{"bytes", Unit::bytes, 1},
+                                   UnitWord{"kb", Unit::bytes, kKilo, kKibi},
+                                   UnitWord{"kib", Unit::bytes, kKibi, kKilo},
+                                   UnitWord{"mb", Unit::bytes, kMega, kMebi},
+                                   UnitWord{"mib", Unit::bytes, kMebi, kMega},
+                                   UnitWord{"gb", Unit::bytes, kGiga, kGibi},
+                                   UnitWord{"gib", Unit::bytes, kGibi, kGiga},
+                                   UnitWord{"ns", Unit::ns, 1},
+                                   UnitWord{"us", Unit::ns, 1e3},
+                                   UnitWord{"\xC2\xB5s", Unit::ns, 1e3},
+                                   UnitWord{"\xCE\xBCs", Unit::ns, 1e3},
+                                   UnitWord{"ms", Unit::ns, 1e6},
+                                   UnitWord{"s", Unit::ns, 1e9}};
 
 std::string in_small_letters(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -63,11 +75,12 @@ std::string example_of(const Question& question) {
                                unit.empty() ? "" : " of ", unit, example_of(question)));
 }
 
-double factor_of(const std::string& word, const std::string& answer, const Question& question) {
-  if (word.empty()) return factor_asked(question);
+/// What stands behind the number.
+UnitWord unit_of(const std::string& word, const std::string& answer, const Question& question) {
+  if (word.empty()) return {"", question.unit, factor_asked(question)};
   if (question.unit == Unit::count || question.unit == Unit::flops) {
     // "1 call" is as good as "1 calls", and "rank 3" is no number.
-    if (question.counted.starts_with(word) || question.unit == Unit::flops) return 1;
+    if (question.counted.starts_with(word) || question.unit == Unit::flops) return {"", question.unit, 1};
     refuse(answer, question, fmt::format("\"{}\" is not what is counted", word));
   }
   const auto found =
@@ -76,21 +89,31 @@ double factor_of(const std::string& word, const std::string& answer, const Quest
   if (found->unit != question.unit) {
     refuse(answer, question, found->unit == Unit::bytes ? "those are bytes" : "that is a time");
   }
-  return found->factor;
+  return *found;
 }
 
-/// Bytes of which a K were 1000 in place of 1024, or the other way round. Plain bytes are never mixed up: a number that
-/// is off by two or five percent is then a mistake of another kind.
-std::string mixed_up_units(const std::string& answer, double number, const Question& question) {
-  if (question.unit != Unit::bytes || written_as(answer) == Written::in_full) return {};
-  for (const double ratio : {1.024, 1.048576}) {
-    for (const double meant : {number * ratio, number / ratio}) {
-      if (is_within(meant, question.value, question.unit, Written::rounded)) {
-        return "It would be right in the other thousands: a KB are 1000 bytes, a KiB are 1024.";
-      }
-    }
-  }
-  return {};
+struct Answered {
+  double number;
+  UnitWord in;
+};
+
+Answered read(const std::string& answer, const Question& question) {
+  std::string text = trimmed(answer);
+  std::erase(text, '_');
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number)) refuse(answer, question, "that is no number");
+  const std::string word = in_small_letters(trimmed(std::string_view(end, text.data() + text.size())));
+  if (word.starts_with(',')) refuse(answer, question, "a comma divides nothing here, write 12.5");
+  return {number, unit_of(word, answer, question)};
+}
+
+/// The answer is right if its unit is taken in the other thousands: 54.83 GB, where so many GiB would be right. Other
+/// numbers that are off by two, five or seven percent are mistakes of another kind.
+std::string mixed_up_units(const Answered& answer, const Question& question) {
+  const double meant = answer.number * answer.in.other;
+  if (meant == 0 || !is_within(meant, question.value, question.unit, Written::rounded)) return {};
+  return "It would be right in the other thousands: a KB are 1000 bytes, a KiB are 1024.";
 }
 
 /// "q", "outputs": a name for the number, and no way to it.
@@ -108,14 +131,8 @@ std::string unit_asked(const Question& question) {
 }
 
 double number_in(const std::string& answer, const Question& question) {
-  std::string text = trimmed(answer);
-  std::erase(text, '_');
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !std::isfinite(number)) refuse(answer, question, "that is no number");
-  const std::string word = in_small_letters(trimmed(std::string_view(end, text.data() + text.size())));
-  if (word.starts_with(',')) refuse(answer, question, "a comma divides nothing here, write 12.5");
-  return number * factor_of(word, answer, question);
+  const Answered read_as = read(answer, question);
+  return read_as.number * read_as.in.factor;
 }
 
 Written written_as(const std::string& answer) {
@@ -144,7 +161,7 @@ std::string why_wrong(const std::string& answer, const Question& question) {
            " You are less than 1 % off: something small is missing, or counted too often. Bytes that are written "
            "in full are judged exactly; rounded ones have a KB or KiB.";
   }
-  const std::string mixed_up = mixed_up_units(answer, number, question);
+  const std::string mixed_up = mixed_up_units(read(answer, question), question);
   return mixed_up.empty() ? size : mixed_up;
 }
 
