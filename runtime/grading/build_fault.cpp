@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "base/machine_fault.h"
+#include "base/memory_limits.h"
 #include "base/text.h"
 #include "grading/build/compile_sandbox.h"
-#include "grading/run/process.h"
 
 namespace shardlings::grading {
 namespace {
@@ -74,12 +74,12 @@ std::string fault_of(const std::string& line) {
   const bool no_memory = line.find("out of memory") != std::string::npos ||
                          line.find("virtual memory exhausted") != std::string::npos ||
                          line.find("memory exhausted") != std::string::npos;
-  run::ProcessLimits compiler;
-  compiler.memory_bytes = build::ToolLimits().memory_bytes;  // a source may want all of that
   if (misses_a_tool(line)) {
     return "A part of the compiler is not found: look at PATH, and at what ./shardlings doctor says.";
   }
-  if (no_memory && run::tighter_memory_limit(compiler) > 0) return advice_on(ENOMEM);
+  // A source may want all that a compiler may use.
+  const std::int64_t most = build::ToolLimits().memory_bytes;
+  if (no_memory && tighter_limit(memory_limits_here(), most) > 0) return advice_on(ENOMEM);
   return "";
 }
 

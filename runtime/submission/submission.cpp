@@ -16,6 +16,7 @@
 
 #include "api/access.h"
 #include "base/machine_fault.h"
+#include "base/memory_limits.h"
 #include "base/sanitizers.h"
 #include "boundary/broker/jails.h"
 #include "boundary/thrown.h"
@@ -76,7 +77,7 @@ struct Run {
     options.black_box = &box;
     options.on_fault = [this](const back::Fault& fault) {
       if (fault.no_memory) {
-        file.header().note_exhausted(wire::FileHeader::kExhausted);
+        file.header().note_exhausted(wire::FileHeader::kExhausted, *fault.no_memory);
       } else if (file.header().exhausted == 0) {
         file.header().note_fault(fault.what);
       }
@@ -89,7 +90,9 @@ struct Run {
     const front::RunReport report = world::run(options, body);
     if (!has_whole_report()) return;
     // A rank on another host has noted that in a file of its own.
-    if (report.failure && report.failure->no_memory) file.header().note_exhausted(wire::FileHeader::kExhausted);
+    if (report.failure && report.failure->no_memory) {
+      file.header().note_exhausted(wire::FileHeader::kExhausted, *report.failure->no_memory);
+    }
     const bool exhausted = file.header().exhausted != 0;  // which may be its own doing
     const std::string fault = first_machine_fault();      // of any process
     if (report.failure && !exhausted && !fault.empty()) file.header().note_fault(fault);
@@ -109,10 +112,10 @@ void run_harness(Rank& rank, const Run& run) {
     }
     run.harness(of_rank);
   } catch (const boundary::NoMemoryInJail&) {
-    run.file.header().note_exhausted(wire::FileHeader::kJailExhausted);
+    run.file.header().note_exhausted(wire::FileHeader::kJailExhausted, memory_limits_here());
     throw;
   } catch (const std::bad_alloc&) {
-    run.file.header().note_exhausted(wire::FileHeader::kExhausted);
+    run.file.header().note_exhausted(wire::FileHeader::kExhausted, memory_limits_here());
     throw;
   }
 }
@@ -175,7 +178,7 @@ int run_or_tell(wire::MappedFile& file, world::Backend backend, HarnessFunction 
   }
   return 0;
 } catch (const std::bad_alloc&) {
-  file.header().note_exhausted(wire::FileHeader::kExhausted);
+  file.header().note_exhausted(wire::FileHeader::kExhausted, memory_limits_here());
   throw;
 } catch (const std::exception& error) {
   file.header().note_fault(error.what());

@@ -72,7 +72,7 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
     Failure failure = failure_of(front, FailureKind::exception,
                                  fmt::format("{}, threw std::bad_alloc, and nothing caught it", after(front)),
                                  front.rank().calls().last_place());
-    failure.no_memory = true;
+    failure.no_memory = memory_limits_here();
     return failure;
   } catch (...) {
     return failure_of(front, FailureKind::exception,

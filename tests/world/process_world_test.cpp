@@ -15,6 +15,7 @@
 
 #include "base/machine_fault.h"
 #include "front/remote/messages.h"
+#include "support/refusals.h"
 #include "support/socket_transport.h"
 #include "support/worlds.h"
 
@@ -25,6 +26,8 @@ using front::RunReport;
 using testing::HasSubstr;
 
 constexpr int kStatusOfEnd = 7;
+/// Of address space: more than any process needs here.
+constexpr int kMebibytesThere = 1 << 24;
 
 /// What a process does with its side of the transport before its ranks begin.
 using Before = std::function<void(back::Progress&)>;
@@ -69,12 +72,17 @@ TEST(ProcessWorld, AMachineFaultOfAnotherProcessCountsHere) {
 }
 
 TEST(ProcessWorld, ThatThereWasNoMemoryInAnotherProcessIsTold) {
-  const RunReport report = run_in_two(support::options_for(2), [](Rank& rank) {
-    if (rank.id() == 1) throw std::bad_alloc();
-    rank.world().barrier();
-  });
+  const RunReport report = run_in_two(
+      support::options_for(2),
+      [](Rank& rank) {
+        if (rank.id() == 1) throw std::bad_alloc();
+        rank.world().barrier();
+      },
+      [](back::Progress&) { support::allow_address_space(kMebibytesThere); });
   ASSERT_TRUE(report.failure);
-  EXPECT_TRUE(report.failure->no_memory);
+  ASSERT_TRUE(report.failure->no_memory);
+  EXPECT_EQ(report.failure->no_memory->address_space, std::int64_t{kMebibytesThere} << 20)
+      << "the limit of the other process";
 }
 
 TEST(ProcessWorld, ARunWithoutFaultHasNone) {

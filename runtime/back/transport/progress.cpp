@@ -24,7 +24,10 @@ std::size_t index(Channel channel) {
 }
 
 Fault fault_of(const std::exception& error, const std::string& what) {
-  return {fmt::format("{}: {}", what, error.what()), dynamic_cast<const std::bad_alloc*>(&error) != nullptr};
+  Fault fault;
+  fault.what = fmt::format("{}: {}", what, error.what());
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) fault.no_memory = memory_limits_here();
+  return fault;
 }
 
 }  // namespace

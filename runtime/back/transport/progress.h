@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "back/transport/transport.h"
+#include "base/memory_limits.h"
 #include "base/mutex.h"
 
 namespace shardlings::back {
@@ -40,7 +41,8 @@ inline constexpr std::size_t kChannels = 8;
 /// Why a process cannot go on.
 struct Fault {
   std::string what;
-  bool no_memory = false;  ///< std::bad_alloc was thrown: the program may have used up what there is
+  /// std::bad_alloc was thrown where these limits are in force: the program may have used up what there is.
+  std::optional<MemoryLimits> no_memory{};
 };
 
 class Progress {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "base/memory_limits.h"
 #include "base/units.h"
 #include "base/words.h"
 
@@ -40,7 +42,8 @@ struct Failure {
   std::string file;
   int line = 0;
   Nanos time;
-  bool no_memory = false;  ///< std::bad_alloc was thrown: what the computer has, and not a device
+  /// std::bad_alloc was thrown where these limits are in force: it is the computer's memory, and not a device's.
+  std::optional<MemoryLimits> no_memory{};
 };
 
 }  // namespace shardlings::front

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "base/memory_limits.h"
 #include "base/rights.h"
 
 namespace shardlings::grading::build {
@@ -212,7 +213,7 @@ std::string CompileSandbox::limit_text(const run::ProcessEnd& end, const std::st
   }
   for (const char* word : {"out of memory allocating", "virtual memory exhausted", "Cannot allocate memory"}) {
     // Where the caller has less than that, it is not the source's doing.
-    if (!has_word(end, word) || run::tighter_memory_limit({.memory_bytes = limits_.memory_bytes}) > 0) continue;
+    if (!has_word(end, word) || tighter_limit(memory_limits_here(), limits_.memory_bytes) > 0) continue;
     return fmt::format("{} took more than {} MiB of memory. {}", doing, limits_.memory_bytes >> 20, kEndless);
   }
   return "";

@@ -93,6 +93,7 @@ wire::Place place_of(const std::string& program, const std::vector<std::uint64_t
 /// What the header says, each field copied once.
 struct Header {
   bool hello = false, end = false, host_memory_exhausted = false, jail_exhausted = false;
+  MemoryLimits memory_limits = memory_limits_here();  ///< where it ran, as far as it has said so
   std::string fault;
   std::uint64_t result_size = 0, address = 0;
   int signal = 0, rank = -1;
@@ -111,6 +112,7 @@ Header header_of(const CaseFile& file, int ranks) {
   header.end = raw->end.load() == wire::FileHeader::kEnd;
   header.jail_exhausted = raw->exhausted.load() == wire::FileHeader::kJailExhausted;
   header.host_memory_exhausted = header.jail_exhausted || raw->exhausted.load() == wire::FileHeader::kExhausted;
+  if (header.host_memory_exhausted) header.memory_limits = raw->memory_limits;
   if (raw->fault.load() == wire::FileHeader::kFault) header.fault = text_in(raw->fault_text, sizeof raw->fault_text);
   header.result_size = raw->result_size;
   header.signal = raw->crash.signal.load();
@@ -232,10 +234,10 @@ void conclude(const Submission& submission, const CaseFile& file, const ProcessE
   if (!submission.source.empty()) leave_out_made_up_places(submission.source, submission.call_lines, result);
   const auto& failure = result.report.failure;
   result.ended_in = end_of(result.last_words, readable && failure ? failure->rank : header.rank);
+  const std::int64_t tighter = tighter_limit(header.memory_limits, limits.memory_bytes);
   // A tensor for which there was no room says more than that some other rank could not get a few bytes then; but not
   // where the machine gives less than a case may use.
-  const bool explained =
-      failure && failure->kind == front::FailureKind::out_of_memory && tighter_memory_limit(limits) == 0;
+  const bool explained = failure && failure->kind == front::FailureKind::out_of_memory && tighter == 0;
   if (readable && header.fault.empty() && (explained || !header.host_memory_exhausted)) {
     result.ending = failure ? wire::Ending::failed : wire::Ending::finished;
     if (failure) result.explanation = failure->message;
@@ -244,6 +246,7 @@ void conclude(const Submission& submission, const CaseFile& file, const ProcessE
   Evidence evidence{.end = end, .limits = limits};
   evidence.reached_main = header.hello;
   evidence.host_memory_exhausted = header.host_memory_exhausted;
+  evidence.tighter_limit = tighter;
   evidence.fault = header.fault;
   evidence.damaged = header.end && !readable;
   evidence.jail_exhausted = header.jail_exhausted;

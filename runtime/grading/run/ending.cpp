@@ -276,7 +276,7 @@ wire::Ending classify(const Evidence& evidence) {
   if (!evidence.fault.empty()) return wire::Ending::machine_fault;
   if (!evidence.host_memory_exhausted && is_cpu_limit(evidence)) return wire::Ending::cpu_limit;
   if (is_memory_limit(evidence)) {  // whatever became of the other ranks
-    return tighter_memory_limit(evidence.limits) > 0 ? wire::Ending::machine_fault : wire::Ending::memory_limit;
+    return evidence.tighter_limit > 0 ? wire::Ending::machine_fault : wire::Ending::memory_limit;
   }
   if (is_killed(evidence) || could_not_begin(evidence)) return wire::Ending::machine_fault;
   const bool called_exit = evidence.exited_by != boundary::CrashNote::ExitBy::unknown;
@@ -287,9 +287,9 @@ std::string machine_fault_text(const Evidence& evidence) {
   if (!evidence.fault.empty()) return fmt::format("the run could not be made: {}.", evidence.fault);
   if (is_memory_limit(evidence)) {
     return fmt::format(
-        "the limit of memory that is in force here ({}) leaves the program less than a case may use. Raise it: ulimit "
-        "-v unlimited.",
-        mebibytes(tighter_memory_limit(evidence.limits)));
+        "the limit of memory that is in force where the program ran ({}) leaves it less than a case may use. Raise it "
+        "there: ulimit -v unlimited.",
+        mebibytes(evidence.tighter_limit));
   }
   if (is_killed(evidence)) {
     return fmt::format(

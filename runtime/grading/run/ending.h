@@ -19,8 +19,9 @@ struct Evidence {
   const ProcessLimits& limits;
   bool reached_main = false;
   bool host_memory_exhausted = false;
-  std::string fault{};   ///< what the runtime could not do, in its own words; empty: nothing
-  bool damaged = false;  ///< there is an end mark, but what came with it makes no sense
+  std::int64_t tighter_limit = 0;  ///< of memory, where the process ran: less than a case may use; 0: there is none
+  std::string fault{};             ///< what the runtime could not do, in its own words; empty: nothing
+  bool damaged = false;            ///< there is an end mark, but what came with it makes no sense
   int crash_signal =
       0;  ///< noted by the signal handler, with the rank (or -1) and the address; 0: it did not get to it
   int crash_rank = -1;

@@ -292,19 +292,6 @@ std::vector<std::string> gpu_environment(const std::string& home) {
   return environment;
 }
 
-std::int64_t tighter_memory_limit(const ProcessLimits& limits) {
-  // Code, libraries and what is shared count to the address space, and not to private memory.
-  constexpr std::int64_t kNotPrivate = std::int64_t{512} << 20;
-  const auto in_force = [](int resource) {
-    rlimit values = {};
-    const bool known = getrlimit(static_cast<__rlimit_resource>(resource), &values) == 0;
-    return known && values.rlim_cur != RLIM_INFINITY ? static_cast<std::int64_t>(values.rlim_cur) : 0;
-  };
-  const std::int64_t space = in_force(RLIMIT_AS), data = in_force(RLIMIT_DATA);
-  if (space > 0 && (limits.memory_bytes == 0 || space < limits.memory_bytes + kNotPrivate)) return space;
-  return data > 0 && (limits.memory_bytes == 0 || data < limits.memory_bytes) ? data : 0;
-}
-
 double machine_load() {
   double load = 0;
   if (getloadavg(&load, 1) != 1) return 1;

@@ -120,9 +120,6 @@ std::vector<std::string> clean_environment(const std::string& home, const std::s
 /// The same for programs that use GPUs: what the caller has set for CUDA, NCCL and this project goes along.
 std::vector<std::string> gpu_environment(const std::string& home);
 
-/// The limit of memory that is in force here already where it leaves a process less than these; 0 if none does.
-std::int64_t tighter_memory_limit(const ProcessLimits& limits);
-
 /// How many times more than its cores the machine has to do; at least 1.
 double machine_load();
 

@@ -60,9 +60,10 @@ void FileHeader::note_fault(std::string_view why) {
   std::memcpy(fault_text, text.c_str(), text.size() + 1);
 }
 
-void FileHeader::note_exhausted(std::uint32_t how) {
-  std::uint32_t none = 0;
-  exhausted.compare_exchange_strong(none, how);
+void FileHeader::note_exhausted(std::uint32_t how, const MemoryLimits& limits) {
+  if (notes_exhausted.exchange(true)) return;
+  memory_limits = limits;
+  exhausted.store(how);
 }
 
 std::string_view MappedFile::case_text() const {

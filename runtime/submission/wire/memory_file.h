@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory_limits.h"
 #include "boundary/crash_note.h"
 #include "boundary/walls.h"
 #include "front/misuse/black_box.h"
@@ -18,7 +19,7 @@
 namespace shardlings::wire {
 
 struct FileHeader {
-  static constexpr std::uint64_t kMagic = 0x35444C5348534800;  ///< also tells the layout's version
+  static constexpr std::uint64_t kMagic = 0x36444C5348534800;  ///< also tells the layout's version
   static constexpr std::uint32_t kHello = 0x48454C4F;
   static constexpr std::uint32_t kEnd = 0x454E4421;
   static constexpr std::uint32_t kExhausted = 0x4D454D21;
@@ -30,11 +31,13 @@ struct FileHeader {
   std::uint64_t case_size = 0;
   std::uint64_t number = 0;  ///< of the case among those of its supervisor
   std::uint32_t ranks = 0;
-  std::atomic<std::uint32_t> hello{0};      ///< kHello once main() was reached
-  std::atomic<std::uint32_t> end{0};        ///< kEnd once the result is complete, and never before
-  std::atomic<std::uint32_t> exhausted{0};  ///< kExhausted once the host had no memory to give, or kJailExhausted
-  std::atomic<std::uint32_t> fault{0};      ///< kFault once the machine or the runtime could not go on
-  char fault_text[kText] = {};              ///< why
+  std::atomic<std::uint32_t> hello{0};       ///< kHello once main() was reached
+  std::atomic<std::uint32_t> end{0};         ///< kEnd once the result is complete, and never before
+  std::atomic<std::uint32_t> exhausted{0};   ///< kExhausted once the host had no memory to give, or kJailExhausted
+  std::atomic<bool> notes_exhausted{false};  ///< somebody writes what follows, before `exhausted`
+  MemoryLimits memory_limits;                ///< in force where there was none to give; of jails, those of their broker
+  std::atomic<std::uint32_t> fault{0};       ///< kFault once the machine or the runtime could not go on
+  char fault_text[kText] = {};               ///< why
   std::uint64_t result_size = 0;
   boundary::CrashNote crash;
   boundary::Walls walls;        ///< around the learner's code; none if it runs beside its harness
@@ -43,8 +46,8 @@ struct FileHeader {
 
   /// Keeps the first reason.
   void note_fault(std::string_view why);
-  /// Keeps what was noted first.
-  void note_exhausted(std::uint32_t how);
+  /// Keeps what was noted first. `limits`: of the process that got no memory.
+  void note_exhausted(std::uint32_t how, const MemoryLimits& limits);
 };
 
 /// Where the parts lie.

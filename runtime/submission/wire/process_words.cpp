@@ -32,6 +32,8 @@ std::string pack_words(const ProcessWords& words) {
   packer.text(words.crash);
   packer.text(words.box);
   packer.put(words.exhausted);
+  packer.put(words.memory_limits.address_space);
+  packer.put(words.memory_limits.data);
   packer.text(words.fault);
   return packer.take();
 }
@@ -46,6 +48,8 @@ ProcessWords unpack_words(std::string_view bytes) {
   words.crash = unpacker.text();
   words.box = unpacker.text();
   words.exhausted = unpacker.get<std::uint32_t>();
+  words.memory_limits.address_space = unpacker.get<std::int64_t>();
+  words.memory_limits.data = unpacker.get<std::int64_t>();
   words.fault = unpacker.text();
   return words;
 }
@@ -61,6 +65,7 @@ ProcessWords words_of(const std::string& host, MappedFile& file, int first, int 
   const front::BlackBox box = file.black_box();
   words.box.assign(reinterpret_cast<const char*>(box.entries + first), kEntry * static_cast<std::size_t>(count));
   words.exhausted = file.header().exhausted;
+  if (words.exhausted != 0) words.memory_limits = file.header().memory_limits;
   if (file.header().fault == FileHeader::kFault) words.fault = file.header().fault_text;
   return words;
 }
@@ -78,7 +83,7 @@ void write_words(const ProcessWords& words, MappedFile& file, int ranks) {
     auto* entry = reinterpret_cast<char*>(file.black_box().entries + words.first + i);
     std::memcpy(entry + kOwn, words.box.data() + i * kEntry + kOwn, kEntry - kOwn);
   }
-  if (words.exhausted != 0) file.header().note_exhausted(words.exhausted);
+  if (words.exhausted != 0) file.header().note_exhausted(words.exhausted, words.memory_limits);
   boundary::CrashNote note;
   std::memcpy(static_cast<void*>(&note), words.crash.data(), words.crash.size());
   if (!says_something(file.header().crash) && says_something(note)) {

@@ -21,6 +21,7 @@ struct ProcessWords {
   std::string crash;  ///< the bytes of a CrashNote; empty: the process writes into the supervisor's file itself
   std::string box;    ///< of a BlackBoxEntry for each of its ranks
   std::uint32_t exhausted = 0;  ///< as in the FileHeader
+  MemoryLimits memory_limits;   ///< likewise
   std::string fault;            ///< likewise, its text
 };
 

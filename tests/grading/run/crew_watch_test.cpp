@@ -178,13 +178,15 @@ TEST(CrewWatch, WhatAMachineLackedOnAnotherHostIsNoted) {
   watch.watch(descriptor.get(), kRanks);
   const pid_t child = crew_process(watch, 0, [](auto& pulse) {
     work_far_away(pulse, 2, [](wire::MappedFile& own) {
-      own.header().note_exhausted(wire::FileHeader::kExhausted);
+      own.header().note_exhausted(wire::FileHeader::kExhausted, {.address_space = 4711, .data = 4712});
       own.header().note_fault("no threads on ada");
     });
   });
   EXPECT_TRUE(comes_true([&] { return file.header().fault == wire::FileHeader::kFault; }));
   EXPECT_STREQ(file.header().fault_text, "no threads on ada");
-  EXPECT_EQ(file.header().exhausted, wire::FileHeader::kExhausted);
+  EXPECT_TRUE(comes_true([&] { return file.header().exhausted == wire::FileHeader::kExhausted; }));
+  EXPECT_EQ(file.header().memory_limits.address_space, 4711) << "those of that host";
+  EXPECT_EQ(file.header().memory_limits.data, 4712);
   kill(child, SIGKILL);
   status_of(child);
 }
@@ -224,7 +226,7 @@ TEST(ProcessWords, WhatDoesNotFitIsNotWritten) {
 TEST(ProcessWords, WhatIsOfTheCaseBeforeIsNotWritten) {
   const Descriptor descriptor(new_file());
   wire::MappedFile file(dup(descriptor.get())), own(new_file());
-  own.header().note_exhausted(wire::FileHeader::kExhausted);
+  own.header().note_exhausted(wire::FileHeader::kExhausted, {});
   own.header().note_fault("no threads");
   own.black_box().entries[0].order = 5;
   file.header().number = own.header().number + 1;

@@ -1,6 +1,10 @@
 // Submissions that go wrong in every way there is, each in a process of its own: how the run ended and what is said.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "base/file.h"
 #include "grading/build/build_submission.h"
@@ -310,6 +314,28 @@ TEST(Endings, NotImplemented) {
   const wire::Result result = run("  not_implemented();");
   ASSERT_EQ(result.ending, wire::Ending::failed);
   EXPECT_EQ(result.report.failure->kind, front::FailureKind::not_implemented);
+}
+
+/// `program` with so much address space, of which the judge knows nothing: as on another host.
+std::string limited(const SubmissionFolder& folder, const std::string& program, int kibibytes) {
+  std::string script = folder.folder() + "/limited";
+  std::ofstream(script) << fmt::format("#!/bin/sh\nulimit -v {}\nexec {} \"$@\"\n", kibibytes, program);
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  return script;
+}
+
+TEST(Endings, ATighterLimitOfMemoryWhereTheProgramRunsIsNotItsDoing) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more than any limit";
+  const SubmissionFolder folder(
+      "  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(std::size_t{1} << 22, 'x');");
+  run::Submission submission = folder.build();
+  run::ProcessLimits limits = run::default_limits(2);
+  limits.cpu_seconds = kSecondsToFillMemory;
+  EXPECT_EQ(run::run_case(submission, two_ranks(), limits).ending, wire::Ending::memory_limit);
+  submission.program = limited(folder, submission.program, 600'000);
+  const wire::Result result = run::run_case(submission, two_ranks(), limits);
+  EXPECT_EQ(result.ending, wire::Ending::machine_fault);
+  EXPECT_THAT(result.explanation, StartsWith("the limit of memory that is in force where the program ran (585 MiB)"));
 }
 
 TEST(Endings, NotStarted) {
