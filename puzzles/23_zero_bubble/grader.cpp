@@ -39,7 +39,8 @@ Formula<Nanos> zero_bubble_time(const PassPlan& plan) {
   const StageTimes& times = plan.times.front();
   const Formula<Count> m = named("m", plan.m), p = named("p", plan.p());
   const Formula<Nanos> f = named("F", times.forward), b = named("B", times.input), w = named("W", times.weights);
-  const Formula<Nanos> exact = named("ZB-H1 on these stages", end_of(with_one_each(plan), zero_bubble_order));
+  const Formula<Nanos> exact =
+      named("the best with memory for p, on these stages", end_of(with_one_each(plan), zero_bubble_order));
   if (plan.times.back().all() != times.all()) return exact;
   return simplest(m * (f + b + w) + (p - 1) * (f + b - w), exact);
 }
@@ -49,7 +50,8 @@ Formula<Nanos> time_budget(const PassPlan& plan) {
   if (plan.most == plan.p()) return zero_bubble_time(plan);
   if (plan.most < plan.p()) return named("1F1B within the limit", end_of(plan, whole_backward_order));
   const Nanos without = end_of(with_one_each(plan), zero_bubble_order), bound = lower_bound(plan);
-  return named("ZB-H1", without) - named("half of what memory can save", Nanos((without - bound).value() / 2));
+  return named("the best with memory for p", without) -
+         named("half of what more memory can save", Nanos((without - bound).value() / 2));
 }
 
 std::int64_t calls_of(const CheckContext& check, int rank, EventKind kind) {
@@ -85,6 +87,14 @@ bool weights_at_once(const PassOrder& order) {
   return true;
 }
 
+/// It runs a W between its last forward and its last B, although nothing of another rank has to come before that B.
+bool weights_before_last_input(const PassOrder& order_of_last_rank) {
+  const PassOrder& order = order_of_last_rank;
+  const auto last_forward = std::find(order.rbegin(), order.rend(), Pass::forward).base();
+  const auto last_input = std::find(order.rbegin(), order.rend(), Pass::input).base();
+  return last_forward < last_input && std::count(last_forward, last_input, Pass::weights) > 0;
+}
+
 /// Between its last forward and its last B it runs W at least two times less often than B.
 bool cools_down_idle(const PassOrder& order) {
   const auto last_forward = std::find(order.rbegin(), order.rend(), Pass::forward).base();
@@ -109,6 +119,7 @@ void diagnose_time(CheckContext& check, const PassPlan& plan) {
     if (forwards != expected) return check.diagnose(forwards < expected ? "warm_up_too_short" : "warm_up_too_long");
   }
   if (weights_at_once(found.back())) return check.diagnose("weights_at_once");
+  if (weights_before_last_input(found.back())) return check.diagnose("weights_before_last_input");
   if (cools_down_idle(found.front())) return check.diagnose("cool_down_without_weights");
   if (most_held(found.back()) < std::min(plan.most, p)) check.diagnose("weights_too_early");
 }
