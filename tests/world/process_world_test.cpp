@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +16,6 @@
 
 #include "base/machine_fault.h"
 #include "front/remote/messages.h"
-#include "support/refusals.h"
 #include "support/socket_transport.h"
 #include "support/worlds.h"
 
@@ -27,7 +27,7 @@ using testing::HasSubstr;
 
 constexpr int kStatusOfEnd = 7;
 /// Of address space: more than any process needs here.
-constexpr int kMebibytesThere = 1 << 24;
+constexpr std::int64_t kLimitThere = std::int64_t{1} << 44;
 
 /// What a process does with its side of the transport before its ranks begin.
 using Before = std::function<void(back::Progress&)>;
@@ -78,11 +78,13 @@ TEST(ProcessWorld, ThatThereWasNoMemoryInAnotherProcessIsTold) {
         if (rank.id() == 1) throw std::bad_alloc();
         rank.world().barrier();
       },
-      [](back::Progress&) { support::allow_address_space(kMebibytesThere); });
+      [](back::Progress&) {
+        const rlimit limit{kLimitThere, RLIM_INFINITY};
+        setrlimit(RLIMIT_AS, &limit);
+      });
   ASSERT_TRUE(report.failure);
   ASSERT_TRUE(report.failure->no_memory);
-  EXPECT_EQ(report.failure->no_memory->address_space, std::int64_t{kMebibytesThere} << 20)
-      << "the limit of the other process";
+  EXPECT_EQ(report.failure->no_memory->address_space, kLimitThere) << "the limit of the other process";
 }
 
 TEST(ProcessWorld, ARunWithoutFaultHasNone) {
