@@ -89,4 +89,8 @@ Nanos now(const Rank& rank) {
   return of(rank).now();
 }
 
+Location last_place(const Rank& rank) {
+  return of(rank).last_place();
+}
+
 }  // namespace shardlings::detail::harness

@@ -52,5 +52,7 @@ void publish(const Rank& rank, const std::string& name, ConstView view, const Ma
 std::vector<float> values_of(ConstView view);
 /// The rank's virtual clock.
 Nanos now(const Rank& rank);
+/// Where the learner's code made its last call on this rank; nowhere before its first one.
+Location last_place(const Rank& rank);
 
 }  // namespace shardlings::detail::harness

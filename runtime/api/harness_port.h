@@ -11,6 +11,7 @@
 
 #include "api/port.h"
 #include "base/units.h"
+#include "shardlings/location.h"
 
 namespace shardlings::model {
 struct ModelStructure;
@@ -36,6 +37,8 @@ class HarnessPort : public Port {
   virtual bool measures() const = 0;
   /// The rank's virtual clock.
   virtual Nanos now() const = 0;
+  /// Where the learner's code made its last call; nowhere if it has made none, or nobody has noted it.
+  virtual Location last_place() const { return {}; }
 
  protected:
   ~HarnessPort() = default;

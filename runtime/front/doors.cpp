@@ -132,4 +132,8 @@ Nanos Doors::Harness::now() const {
   return doors_.front_.rank().now();
 }
 
+Location Doors::Harness::last_place() const {
+  return doors_.front_.rank().calls().last_place();
+}
+
 }  // namespace shardlings::front

@@ -74,6 +74,7 @@ class Doors {
     void check(const detail::Ref& ref) const override;
     bool measures() const override;
     Nanos now() const override;
+    Location last_place() const override;
 
    private:
     detail::Reply answer(const detail::Call& call) override {

@@ -254,6 +254,10 @@ void Harness::end() {
   detail::harness::end_measuring(rank_);
 }
 
+Location Harness::last_place() const {
+  return detail::harness::last_place(rank_);
+}
+
 void Harness::put(const std::string& name, ConstView view) {
   put(name, view, {view.rows(), view.cols(), {{0, view.rows()}, {0, view.cols()}}});
 }

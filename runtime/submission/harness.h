@@ -167,6 +167,8 @@ class SHARDLINGS_API Harness {
   void begin();
   /// Takes the counters and the clock as they are: what comes after is not counted.
   void end();
+  /// Where the learner's code made its last call on this rank: the place of what it has done wrong by returning.
+  Location last_place() const;
 
   /// Publishes a view as the whole of `name` (replicas on the ranks must be equal), or as a rectangle of that matrix.
   /// The grader wants every element exactly once, or replicas that are equal. An empty view or tensor (what the learner

@@ -19,6 +19,7 @@ std::vector<int> only(const std::vector<int>& ranks, auto which) {
 
 std::string last_call_line(const Statuses& ranks, int rank) {
   const RankStatus& gone = ranks[static_cast<std::size_t>(rank)];
+  if (gone.state != RankState::finished) return "";  // it waits behind the learner's function, and has a line for that
   return fmt::format(
       "\n  rank {} returned {}", rank,
       gone.last_call.empty() ? "without a call" : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));

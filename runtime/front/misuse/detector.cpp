@@ -173,9 +173,23 @@ std::string start_text(const RankStatus& status) {
   return elsewhere ? ", started at " + to_text(start) : "";
 }
 
+// It has returned from the learner's function, and waits for the others in the harness, whose calls no learner knows.
+bool is_behind_the_run(const Statuses& ranks, int rank) {
+  const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
+  return status.blocked_in != nullptr && status.blocked_in->agreement && base_name(status.at.file) == "harness.cpp";
+}
+
+bool has_returned(const Statuses& ranks, int rank) {
+  return has_finished(ranks, rank) || is_behind_the_run(ranks, rank);
+}
+
 std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const ToldOperation& operation = *status.blocked_in;
+  if (is_behind_the_run(ranks, rank)) {
+    return fmt::format("\n  rank {} has returned from your function, and waits behind it for {}", rank,
+                       ranks_text(missing_ranks(operation)));
+  }
   if (operation.from_any) {
     return fmt::format("\n  rank {} waits at {} in {} (group {}) for a message from {}{}", rank, to_text(status.at),
                        call_of(operation, status.member), operation.group, operation.members() > 2 ? "any of " : "",
@@ -260,8 +274,9 @@ const char* advice_on_desertion(const ToldOperation& operation) {
 std::optional<Failure> desertion(const Statuses& ranks) {
   for (int waiter : blocked_ranks(ranks)) {
     const RankStatus& status = ranks[static_cast<std::size_t>(waiter)];
+    if (is_behind_the_run(ranks, waiter)) continue;
     for (int absent : awaited(ranks, culprit(*status.blocked_in))) {
-      if (!has_finished(ranks, absent)) continue;
+      if (!has_returned(ranks, absent)) continue;
       std::string message = returned_text(ranks, absent, culprit(*status.blocked_in));
       message += waiting_lines(ranks, blocked_ranks(ranks));
       message += advice_on_desertion(culprit(*status.blocked_in));

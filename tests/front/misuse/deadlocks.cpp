@@ -195,6 +195,17 @@ void one_calls_wrongly(Rank& rank, Pauses& pause) {
   rank.world().all_reduce(data, ReduceOp::sum, line(13));
 }
 
+// The first rank has returned from the learner's function, and what stands behind that in a harness asks who lives.
+void waits_behind_the_run(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 0) {
+    rank.survivors(0, {"harness.cpp", 5});
+  } else {
+    rank.world().all_reduce(data, ReduceOp::sum, line(12));
+  }
+}
+
 }  // namespace
 
 std::vector<WrongProgram> deadlocks() {
@@ -223,6 +234,7 @@ std::vector<WrongProgram> desertions() {
       {"desertion_no_send", "desertion", "a receive without a send", nobody_sends},
       {"desertion_server", "desertion", "a server receives once more than is sent", receives_once_too_often},
       {"desertion_two_servers", "desertion", "two servers receive more than is sent", two_servers_receive_too_often},
+      {"desertion_behind_the_run", "desertion", "rank 0 has returned, and its harness waits", waits_behind_the_run},
       {"desertion_throws", "exception", "rank 1 throws", one_throws, 7},
       {"desertion_invalid", "invalid_argument", "rank 1 sends to a rank that does not exist", one_calls_wrongly}};
 }
