@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -20,20 +22,24 @@ class ElasticRun {
  public:
   explicit ElasticRun(const grading::judge::CheckContext& check)
       : check_(check), every_(check.kase().integer("every")), replicas_(check.kase().integer("replicas")) {
-    std::vector<int> before;
+    std::vector<int> have;  // the state, of those that trained before
     Phase next;
     for (Nanos now; phases_.size() <= static_cast<std::size_t>(check.ranks());) {
       next.ranks = first_of_living(now);
       if (next.ranks.empty()) return;
       for (const int rank : next.ranks) {
-        if (!before.empty() && !contains(before, rank) && !next.loaded) next.healed.push_back(rank);
+        if (!phases_.empty() && !contains(have, rank) && !next.loaded) next.healed.push_back(rank);
       }
       const std::optional<Nanos> end = end_of(next, now);
       next.broken = end.has_value();
       next.last = next.broken ? next.first + updates(longest(next), now, *end) : check.kase().steps;
       phases_.push_back(next);
+      windows_.push_back({now, end.value_or(kEver)});
       if (!end) return;
-      before = next.ranks;
+      have.clear();
+      for (const int rank : next.ranks) {
+        if (has_state(next, rank, now, *end)) have.push_back(rank);
+      }
       const bool loaded_in_vain = next.loaded && next.last == next.first;
       next = {next.last, 0, {}, {}, nobody_left(next, now, *end), false};
       if (next.loaded && !loaded_in_vain) next.first = newest(next.first);
@@ -42,6 +48,12 @@ class ElasticRun {
   }
 
   const std::vector<Phase>& phases() const { return phases_; }
+  /// From when to when a phase was.
+  struct Window {
+    Nanos begin, end;
+    bool has(Nanos time) const { return begin <= time && time < end; }
+  };
+  const Window& window(std::size_t phase) const { return windows_.at(phase); }
   /// A rank trains to the end.
   bool ends(int rank) const { return !phases_.empty() && contains(phases_.back().ranks, rank); }
   /// What the store has at least when all that train die in the step after so many updates: a checkpoint that is due
@@ -67,10 +79,11 @@ class ElasticRun {
       return died(b) ? died(a) && *died(a) < *died(b) : died(a).has_value();
     });
   }
-  /// When those that are left have asked who lives, for the first time after a member has died; nothing if none dies.
+  /// When those that are left have asked who lives, for the first time after somebody has died, a spare rank as well:
+  /// all are told of that. Nothing if nobody dies.
   std::optional<Nanos> end_of(const Phase& phase, Nanos begin) const {
     std::optional<Nanos> first;
-    for (const int rank : phase.ranks) {
+    for (int rank = 0; rank < check_.ranks(); ++rank) {
       if (died(rank) && *died(rank) > begin && (!first || *died(rank) < *first)) first = died(rank);
     }
     if (!first) return std::nullopt;
@@ -80,12 +93,14 @@ class ElasticRun {
     }
     return died(rank) ? died(rank) : first;
   }
-  /// Of those that have the state: who loads it or is healed has it when it computes gradients, at the latest.
+  /// Who loads it or is healed has it when it computes gradients, at the latest.
+  bool has_state(const Phase& phase, int rank, Nanos begin, Nanos end) const {
+    const bool had_it = !phase.loaded && !contains(phase.healed, rank);
+    return phase.last > phase.first || had_it || computes(rank, begin, end);
+  }
   bool nobody_left(const Phase& phase, Nanos begin, Nanos end) const {
-    return std::none_of(phase.ranks.begin(), phase.ranks.end(), [&](int rank) {
-      const bool had_it = !phase.loaded && !contains(phase.healed, rank);
-      return lives(rank, end) && (phase.last > phase.first || had_it || computes(rank, begin, end));
-    });
+    return std::none_of(phase.ranks.begin(), phase.ranks.end(),
+                        [&](int rank) { return lives(rank, end) && has_state(phase, rank, begin, end); });
   }
   /// Gradients of the model: those of exact cases do not show.
   bool computes(int rank, Nanos begin, Nanos end) const {
@@ -103,8 +118,10 @@ class ElasticRun {
   }
 
   const grading::judge::CheckContext& check_;
+  static constexpr Nanos kEver{std::numeric_limits<std::int64_t>::max()};
   Count every_, replicas_;
   std::vector<Phase> phases_;
+  std::vector<Window> windows_;
 };
 
 }  // namespace shardlings

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "elastic_causes.h"
 #include "elastic_cost.h"
 #include "elastic_run.h"
 #include "elastic_state.h"
@@ -121,6 +122,7 @@ bool updates_hold(CheckContext& check, const ElasticRun& run) {
                       "updates", check.place_of_last(rank, EventKind::update))) {
       continue;
     }
+    if (const std::string cause = ElasticCauses(check, run).arrival(); !cause.empty()) check.diagnose(cause);
     if (reads_needlessly(check, run, rank)) check.diagnose("state_thrown_away");
     return false;
   }
@@ -137,6 +139,7 @@ int living(const CheckContext& check) {
 
 /// load() has returned another number than that of the newest checkpoint that was due.
 void diagnose_loaded(CheckContext& check, const std::string& prefix, Count updates) {
+  if (ElasticCauses(check, ElasticRun(check)).save_was_given_up()) return check.diagnose("save_given_up");
   const double returned = first_of(check, prefix + "loaded");
   if (returned == 0 && is_untouched(check, prefix + "model.0")) return check.diagnose("nothing_saved");
   if (returned > 0 && returned < static_cast<double>(updates) &&
@@ -189,10 +192,12 @@ bool loaded_holds(CheckContext& check, const std::string& prefix, Count updates)
 // ---- Bytes, times, memory ----
 
 bool one_peer_each(CheckContext& check, const ElasticRun& run) {
-  for (const Phase& phase : run.phases()) {
-    for (const int rank : phase.healed) {
+  for (std::size_t p = 0; p < run.phases().size(); ++p) {
+    for (const int rank : run.phases()[p].healed) {
       std::set<std::int32_t> peers;
-      for (const Event& event : check.events(rank, EventKind::recv)) peers.insert(event.peer);
+      for (const Event& event : check.events(rank, EventKind::recv)) {
+        if (run.window(p).has(event.begin)) peers.insert(event.peer);
+      }
       if (check.at_most("ranks that " + check.name_of(rank) + " has messages from", static_cast<Count>(peers.size()),
                         named("one", Count(1)), "ranks", check.place_of_first(rank, EventKind::recv))) {
         continue;
@@ -262,7 +267,10 @@ SHARDLINGS_CHECK(output) {
   const ElasticRun run(check);
   if (!updates_hold(check, run)) return;
   if (state_holds(check, "", check.kase().steps)) return;
-  if (!diagnose_healed(check, run)) diagnose_numbers(check, run);
+  const ElasticCauses causes(check, run);
+  if (const std::string cause = causes.arrival(); !cause.empty()) return check.diagnose(cause);
+  if (!diagnose_healed(check, run) && !diagnose_numbers(check, run) && causes.is_cut_short())
+    check.diagnose("cut_short");
 }
 
 SHARDLINGS_CHECK(checkpoint) {
@@ -282,6 +290,7 @@ SHARDLINGS_CHECK(work) {
                       cost.gradients(run.phases(), rank), "gradients")) {
       continue;
     }
+    if (ElasticCauses(check, run).save_was_given_up()) return check.diagnose("save_given_up");
     if (reads_needlessly(check, run, rank)) return check.diagnose("state_thrown_away");
     return check.diagnose("gradients_computed_again");
   }

@@ -128,6 +128,29 @@ void put_state(Harness& h, const std::string& prefix, TrainState& state) {
   h.put(prefix + "updates", h.tensor(updates, Kind::other));
 }
 
+std::string text_of(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
+  return text;
+}
+
+/// All that live, where train() has returned on each of them. A rank that is still inside of it calls survivors(), too,
+/// but says another number.
+Group all_returned(Harness& h) {
+  constexpr Count kReturned = std::numeric_limits<Count>::min();
+  const Survivors now = h.rank().survivors(kReturned);
+  std::vector<int> inside;
+  for (std::size_t i = 0; i < now.said.size(); ++i) {
+    if (now.said[i] != kReturned) inside.push_back(now.ranks[i]);
+  }
+  if (inside.empty()) return now.group;
+  const std::string text = "desertion: rank " + std::to_string(h.rank().id()) + " has returned from train(), and " +
+                           text_of(inside) + (inside.size() == 1 ? " has" : " have") +
+                           " not: all that live return together, spare ones too, each after one and the same call of "
+                           "survivors()";
+  throw MisuseError(Misuse::desertion, text.c_str(), h.last_place());
+}
+
 /// The newest checkpoint, as the first `ranks` of `live` load it into a state that is full of NaN.
 void put_loaded(Harness& h, Group& live, int ranks) {
   Group active = live.split(live.rank() < ranks ? 0 : kNobody, 0);
@@ -195,7 +218,7 @@ SHARDLINGS_HARNESS(h) {
   for (const IntervalQuestion& of : interval_questions(h.kase())) {
     intervals.push_back(static_cast<float>(steps_between_saves(of.save, of.step, of.mean)));
   }
-  Group live = h.rank().survivors().group;
+  Group live = all_returned(h);
   h.put("intervals", h.tensor(intervals, Kind::other));
   h.put("asked." + std::to_string(h.rank().id()), h.tensor({static_cast<float>(asked)}, Kind::other));
   if (live.rank() < plan.replicas) {
