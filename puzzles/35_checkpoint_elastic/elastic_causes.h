@@ -27,7 +27,6 @@ class ElasticCauses {
       for (const int rank : phase.loaded ? phase.ranks : phase.healed) {
         const std::optional<Nanos> computes = first_gradient(p, rank);
         if (!computes || has_arrived(p, rank, *computes)) continue;
-        if (reads(p, rank)) return "read_where_peers_have_it";
         // It was to get the state before, and that was broken off: by now it believes that it has it.
         if (contains(run_.phases()[p - 1].ranks, rank)) return "counted_too_early";
         if (!phase.loaded) return "never_healed";
@@ -78,13 +77,7 @@ class ElasticCauses {
       if (!run_.window(p).has(event.begin) || event.begin >= before) return false;
       const std::string called = name(rank, event);
       return event.kind == front::EventKind::recv || called == "broadcast" || called == "all_gather" ||
-             called == "scatter" || called == "all_to_all" || (run_.phases()[p].loaded && called == "store.read");
-    });
-  }
-  bool reads(std::size_t p, int rank) const {
-    const std::vector<front::Event>& events = check_.trace(rank).events;
-    return std::any_of(events.begin(), events.end(), [&](const front::Event& event) {
-      return run_.window(p).has(event.begin) && name(rank, event) == "store.read";
+             called == "scatter" || called == "all_to_all" || called == "store.read";
     });
   }
   enum class Side : std::uint8_t { before_updates, behind_updates };
