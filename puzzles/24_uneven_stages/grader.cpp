@@ -10,7 +10,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <set>
 
 #include "base/text.h"
 #include "grading/formulas/stage_placement.h"
@@ -44,6 +43,7 @@ Stages stages_found(const CheckContext& check) {
 struct Mistake {
   const char* id;
   PlacementRules rules;
+  bool of_memory = false;  ///< it leaves out some of what a stage needs
 };
 
 PlacementRules with_flight(PlacementRules rules, const std::function<std::int64_t(std::int64_t r)>& in_flight) {
@@ -81,25 +81,32 @@ PlacementRules without_the_last_byte(PlacementRules rules) {
   return rules;
 }
 
+/// The same work, and no limit of memory.
+PlacementRules without_limit(PlacementRules rules) {
+  rules.memory = std::numeric_limits<std::int64_t>::max();
+  return rules;
+}
+
 /// What leaves something out of the memory, so that stages do not fit.
 std::vector<Mistake> mistakes_of_memory(const Case& kase) {
   const PlacementRules right = placement_rules(kase);
   const std::int64_t p = kase.ranks, m = kase.micro_batches;
   const auto kept = [](const LayerBytes& layer) { return layer.input + layer.saved; };
-  PlacementRules unlimited = right;
-  unlimited.memory = std::numeric_limits<std::int64_t>::max();
-  return {{"memory_ignored", unlimited},
-          {"gradients_forgotten", with_bytes(kase, 4, kept)},
-          {"one_in_flight", with_flight(right, [](auto) { return 1; })},
-          {"own_forward_forgotten", with_flight(right, [&](auto r) { return std::min(p - r - 1, m); })},
-          {"", with_flight(right, [](auto) { return 0; })},
-          {"", with_flight(right, [&](auto r) { return std::min(r + 1, m); })},
-          {"", with_bytes(kase, 0, kept)},
-          {"", with_bytes(kase, 1, kept)},
-          {"", with_bytes(kase, 2, kept)},
-          {"", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.input; })},
-          {"", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.saved; })},
-          {"", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.output; })}};
+  std::vector<Mistake> mistakes = {
+      {"memory_ignored", without_limit(right)},
+      {"gradients_forgotten", with_bytes(kase, 4, kept)},
+      {"one_in_flight", with_flight(right, [](auto) { return 1; })},
+      {"own_forward_forgotten", with_flight(right, [&](auto r) { return std::min(p - r - 1, m); })},
+      {"kept_in_part", with_flight(right, [](auto) { return 0; })},
+      {"", with_flight(right, [&](auto r) { return std::min(r + 1, m); })},
+      {"weights_forgotten", with_bytes(kase, 0, kept)},
+      {"weights_forgotten", with_bytes(kase, 1, kept)},
+      {"weights_forgotten", with_bytes(kase, 2, kept)},
+      {"kept_in_part", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.input; })},
+      {"kept_in_part", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.saved; })},
+      {"kept_in_part", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.output; })}};
+  for (Mistake& mistake : mistakes) mistake.of_memory = true;
+  return mistakes;
 }
 
 /// What counts too much memory, so that stages fit and are slower than they need be.
@@ -145,35 +152,47 @@ bool goes_by(const PlacementRules& rules, const Stages& stages) {
   return rules.fit(stages) && placements_within(rules, rules.slowest_of(stages) - 1) == 0;
 }
 
-/// A mistake explains a placement if not more than one in so many would be among the best by its rules: others are met
-/// by chance.
-constexpr double kProves = 6;
-/// One that stands for many needs more.
-constexpr double kProvesMany = 1e5;
-
-/// Names the mistake if there is one alone that leads to these stages. Where no limit at all leads to them, so do most
-/// mistakes in what is counted of the memory: memory_ignored says all of that.
-void diagnose_placement(CheckContext& check, const Stages& stages, const std::vector<Mistake>& mistakes) {
-  const Case& kase = check.kase();
+/// Ways to place layers that go by no rules of this kind.
+std::vector<Suspect> other_ways_to(const Case& kase, const Stages& stages) {
   const PlacementRules right = placement_rules(kase);
-  std::set<std::string> behind;
-  double as_good = 1;
-  if (stages == equal_stages(number_of_layers(kase), kase.ranks)) behind.insert("equally_many");
-  if (stages == filled_up(right)) behind.insert("filled_up");
-  const std::vector<Stages> filled = filled_with_memory(right);
-  if (std::ranges::find(filled, stages) != filled.end()) behind.insert("memory_filled");
-  const bool deliberate = !behind.empty();
-  for (const Mistake& mistake : mistakes) {
-    if (!goes_by(mistake.rules, stages)) continue;
-    behind.insert(mistake.id);
-    as_good = std::max(as_good, placements_within(mistake.rules, mistake.rules.slowest_of(stages)));
+  const std::vector<Stages> by_memory = filled_with_memory(right);
+  const double chance = 1 / all_placements(right);
+  std::vector<Suspect> ways;
+  if (stages == equal_stages(number_of_layers(kase), kase.ranks)) {
+    ways.push_back({"equally_many", "equally_many", chance, "ends_forgotten"});
   }
-  if (behind.contains("ends_forgotten")) behind.erase("equally_many");  // whose sentence is about both
-  const double all = all_placements(right);
-  if (as_good * kProves <= all && behind.size() == 1 && !behind.begin()->empty()) check.diagnose(*behind.begin());
-  if (as_good * kProvesMany <= all && !deliberate && behind.contains("memory_ignored")) {
-    check.diagnose("memory_ignored");
+  if (stages == filled_up(right)) ways.push_back({"filled_up", "filled_up", chance});
+  for (std::size_t way = 0; way < by_memory.size(); ++way) {
+    if (stages == by_memory[way]) ways.push_back({fmt::format("by memory {}", way), "memory_filled", chance});
   }
+  return ways;
+}
+
+/// Suspects all mistakes that lead to these stages. Others come to them by chance, as often as the stages are among the
+/// best by the mistake's rules. Where no limit at all leads to them, so do most mistakes in what is counted of the
+/// memory: memory_ignored says all of that.
+void suspect_mistakes(CheckContext& check, const Stages& stages, const std::vector<Mistake>& mistakes) {
+  const double all = all_placements(placement_rules(check.kase()));
+  std::vector<Suspect> suspects = other_ways_to(check.kase(), stages);
+  for (std::size_t i = 0; i < mistakes.size(); ++i) {
+    const auto& [id, rules, of_memory] = mistakes[i];
+    if (!goes_by(rules, stages)) continue;
+    const double chance = placements_within(rules, rules.slowest_of(stages)) / all;
+    suspects.push_back({std::to_string(i), id, chance, of_memory ? "memory_ignored" : ""});
+  }
+  check.suspect(suspects);
+}
+
+/// What a stage needs, as the sum that a learner's program has to come to.
+std::string needed_text(const Case& kase, const PlacementRules& rules, int r, Range own) {
+  std::int64_t weights = 0, kept = 0;
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  for (auto l = static_cast<std::size_t>(own.begin); l < static_cast<std::size_t>(own.end); ++l) {
+    weights += layers[l].weights / kBytesOfF32;
+    kept += rules.kept[l];
+  }
+  return fmt::format("{} = 8 * {} weights, each with its gradient, + {} in flight * {} bytes of a micro-batch",
+                     rules.needed_on(r, own), weights, rules.in_flight[static_cast<std::size_t>(r)], kept);
 }
 
 std::string text_of(const Stages& stages) {
@@ -250,12 +269,16 @@ SHARDLINGS_CHECK(fits) {
     const std::string what = "weights, gradients and micro-batches in flight on " + check.name_of(r);
     const Bytes needed(rules.needed_on(r, stages[static_cast<std::size_t>(r)]));
     if (check.at_most(what, needed, named("memory", Bytes(rules.memory)))) continue;
+    check.detail(needed_text(kase, rules, r, stages[static_cast<std::size_t>(r)]));
     check.detail(text_of(stages));
     std::vector<Mistake> mistakes = mistakes_of_memory(kase);
+    for (const Mistake& mistake : mistakes_of_work(kase)) {
+      if (mistake.id != std::string("ends_forgotten")) mistakes.push_back({mistake.id, without_limit(mistake.rules)});
+    }
     std::ranges::move(with_shape_swapped(kase), std::back_inserter(mistakes));
-    mistakes.push_back({"", mistakes_of_work(kase).front().rules});  // and the memory as well
+    mistakes.push_back(mistakes_of_work(kase).front());  // and the memory as well
     mistakes.back().rules.in_flight.assign(mistakes.back().rules.in_flight.size(), 1);
-    return diagnose_placement(check, stages, mistakes);
+    return suspect_mistakes(check, stages, mistakes);
   }
 }
 
@@ -269,7 +292,7 @@ SHARDLINGS_CHECK(placement) {
   std::vector<Mistake> mistakes = mistakes_of_work(check.kase());
   std::ranges::move(mistakes_of_caution(check.kase()), std::back_inserter(mistakes));
   std::ranges::move(with_shape_swapped(check.kase()), std::back_inserter(mistakes));
-  diagnose_placement(check, stages, mistakes);
+  suspect_mistakes(check, stages, mistakes);
 }
 
 SHARDLINGS_CHECK(in_flight) {
@@ -301,8 +324,7 @@ SHARDLINGS_CHECK(time) {
 SHARDLINGS_PREDICTIONS("GPT, 4 stages") {
   const Case& kase = predict.kase();
   const PlacementRules rules = placement_rules(kase);
-  PlacementRules one_in_flight = with_flight(rules, [](auto) { return 1; }), unlimited = rules;
-  unlimited.memory = std::numeric_limits<std::int64_t>::max();
+  const PlacementRules one_in_flight = with_flight(rules, [](auto) { return 1; }), unlimited = without_limit(rules);
   const Stages best = best_stages(rules), equal = equal_stages(number_of_layers(kase), kase.ranks);
   const auto slowest = [&](const Stages& stages) { return named("slowest stage", Flops(rules.slowest_of(stages))); };
   predict

@@ -103,6 +103,11 @@ void check_placement(const std::vector<Range>& stages, int p, Count layers) {
     refuse_placement("returns " + std::to_string(stages.size()) + " stages, but there are " + std::to_string(p) +
                      " ranks");
   }
+  if (p > 1 && stages.front().end == 0 && stages.back() == Range{0, layers}) {
+    refuse_placement(
+        "gives the last stage all layers and the others none, as from a table in which no placement fits; "
+        "but one does, so something is counted too much");
+  }
   Count next = 0;
   for (std::size_t r = 0; r < stages.size(); ++r) {
     const std::string place = "has [" + std::to_string(stages[r].begin) + ", " + std::to_string(stages[r].end) +

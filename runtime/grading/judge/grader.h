@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -31,6 +32,7 @@
 #include "case/case.h"
 #include "case/manifest.h"
 #include "grading/judge/formula.h"
+#include "grading/judge/suspects.h"
 #include "grading/reference/reference.h"
 #include "grading/verdict/verdict.h"
 #include "submission/wire/result.h"
@@ -122,6 +124,11 @@ class CheckContext {
   bool fail(const std::string& expected, const std::string& found, wire::Place where = {});
   /// Names the mistake behind a failed expectation: an id of the manifest's diagnoses. The first one counts.
   void diagnose(const std::string& id);
+  /// Where mistakes come to the same on this case: all that would have led to what was found. All failed cases decide
+  /// together (suspects.h), and what they agree on counts more than diagnose().
+  void suspect(std::vector<Suspect> suspects) { suspects_ = std::move(suspects); }
+  /// Nothing if the check has not looked for any.
+  const std::optional<std::vector<Suspect>>& suspects() const { return suspects_; }
   /// What this check looks for cannot be told as long as that one fails: it waits for it, whatever it has found.
   void wait_for(const std::string& check);
   /// One more line of explanation under the failed expectation.
@@ -170,6 +177,7 @@ class CheckContext {
   const wire::Result& result_;
   std::function<const reference::Reference&()> reference_;
   verdict::CheckVerdict& verdict_;
+  std::optional<std::vector<Suspect>> suspects_;
   bool stated_ = false;        ///< an expectation, held or not
   std::string built_in_;       ///< the known mistake that the first difference looks like
   bool nearly_right_ = false;  ///< the numbers that failed are right to two or three digits

@@ -214,6 +214,27 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
   }
   if (spec.kind == cases::CheckKind::communication && !manifest_.barriers) refuse_barriers(context);
   context.finish();
+  if (context.failed() && context.suspects()) suspects_[{spec.id, index}] = *context.suspects();
+}
+
+void Judge::name_common_suspects(std::vector<verdict::CaseVerdict>& cases) const {
+  for (const cases::CheckSpec& spec : manifest_.checks) {
+    std::vector<std::vector<Suspect>> by_case;
+    std::vector<verdict::CheckVerdict*> failed;
+    for (std::size_t index = 0; index < cases.size(); ++index) {
+      const auto found = suspects_.find({spec.id, index});
+      for (verdict::CheckVerdict& check : cases[index].checks) {
+        if (found == suspects_.end() || check.id != spec.id || check.passed != false) continue;
+        by_case.push_back(found->second);
+        failed.push_back(&check);
+      }
+    }
+    const std::string cause = common_suspect(by_case);
+    for (verdict::CheckVerdict* check : failed) {
+      check->diagnosis = cause;
+      check->diagnosis_text = cause.empty() ? cause : cause_text(manifest_, cause);
+    }
+  }
 }
 
 verdict::CheckSummary Judge::summary(const cases::CheckSpec& spec, const std::vector<verdict::CaseVerdict>& cases) {
@@ -311,6 +332,7 @@ verdict::Verdict Judge::verdict_when(const std::function<bool(std::size_t index)
   for (std::size_t index = 0; index < runs_.size(); ++index) {
     verdict.cases.push_back(has_ended(index) ? case_verdict(index, numbers) : case_not_reached(index));
   }
+  name_common_suspects(verdict.cases);
   verdict::keep_one_cause(verdict.cases);
   verdict.walls = walls_when(has_ended);
   verdict.passed = !manifest_.checks.empty();

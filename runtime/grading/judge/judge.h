@@ -51,6 +51,8 @@ class Judge {
   verdict::CaseVerdict case_verdict(std::size_t index, Numbers numbers) const;
   verdict::CaseVerdict case_not_reached(std::size_t index) const;
   verdict::CaseVerdict case_alone(std::size_t index) const;
+  /// Gives the cases of each check the cause that their suspects have in common.
+  void name_common_suspects(std::vector<verdict::CaseVerdict>& cases) const;
   static verdict::CheckSummary summary(const cases::CheckSpec& spec, const std::vector<verdict::CaseVerdict>& cases);
 
   const cases::Manifest& manifest_;
@@ -58,6 +60,8 @@ class Judge {
   Guard guard_;
   SecretCases secret_;
   std::map<std::pair<std::string, std::size_t>, verdict::CheckVerdict> judged_;
+  std::map<std::pair<std::string, std::size_t>, std::vector<Suspect>>
+      suspects_;  ///< by check and case, where it failed
 };
 
 /// The verdict where the machine or the tool let nothing be judged: why, and what to do.
