@@ -47,9 +47,9 @@ bool find_late_receive(CheckContext& check, int rank, EventKind way) {
       return call.label.micro == receives[k - 1].label.micro && call.end <= receives[k].posted;
     };
     if (std::none_of(calls.begin(), calls.end(), used)) continue;
-    check.detail(fmt::format("{} expects the {} of micro-batch {} only at {}", check.name_of(rank),
+    check.detail(fmt::format("{} expects the {} of micro-batch {} only at {} ({})", check.name_of(rank),
                              way == EventKind::forward ? "activation" : "gradient", receives[k].label.micro,
-                             to_text(receives[k].posted)));
+                             to_text(receives[k].posted), to_text(receives[k].at)));
     return true;
   }
   return false;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <tuple>
 
 #include "base/text.h"
 #include "grading/formulas/beyond_plan.h"
@@ -25,6 +27,11 @@ std::optional<int> chunk_entered(const Pipeline& pipeline, int rank, const Event
     if (event.label.layer == (event.kind == EventKind::forward ? own.begin : own.end - 1)) return chunk;
   }
   return std::nullopt;
+}
+
+Nanos duration_of(const cases::Case& kase, const Pipeline& pipeline, int rank, const Slot& slot) {
+  const Nanos each = slot.forward ? kase.cluster.table.forward : kase.cluster.table.backward;
+  return pipeline.layers_of(rank, slot.chunk).size() * each;
 }
 
 /// All ranks go along their orders, each as far as messages let it.
@@ -83,8 +90,7 @@ class EarliestWalk {
       own.posted[slot.forward] = own.now;
     }
     own.begins.push_back(own.now);
-    const Nanos each = slot.forward ? kase_.cluster.table.forward : kase_.cluster.table.backward;
-    own.now += pipeline_.layers_of(rank, slot.chunk).size() * each;
+    own.now += duration_of(kase_, pipeline_, rank, slot);
     sent(slot.forward, stage, slot.micro) = own.now;
     return true;
   }
@@ -106,9 +112,10 @@ std::size_t leading_forwards_of(const std::vector<FoundSlot>& found) {
   return static_cast<std::size_t>(backward - found.begin());
 }
 
-/// The first slot of a rank that is another one than expected, or later than it could be.
+/// The first slot of a rank that is another one than expected, or too late.
 std::optional<std::pair<Nanos, Delay>> delay_on(const judge::CheckContext& check, const std::vector<FoundSlot>& found,
-                                                int rank, const Order& order, const std::vector<Nanos>& begins) {
+                                                int rank, const Order& order, const std::vector<Nanos>& begins,
+                                                const std::vector<Nanos>& latest) {
   for (std::size_t k = 0; k < found.size() && k < order.size(); ++k) {
     const FoundSlot& slot = found[k];
     const std::string what = fmt::format("{} begins {} of micro-batch {} at {}", check.name_of(rank), way_of(slot.slot),
@@ -123,12 +130,14 @@ std::optional<std::pair<Nanos, Delay>> delay_on(const judge::CheckContext& check
     }
     if (slot.slot.forward != order[k].forward) {
       return std::pair(slot.first.begin,
-                       Delay{judge::place_of(slot.first), fmt::format("{}, where it could go {} at {}", what,
-                                                                      way_of(order[k]), to_text(begins[k]))});
+                       Delay{judge::place_of(slot.first),
+                             fmt::format("{}, where it would go {} at {} if all ranks kept to the order", what,
+                                         way_of(order[k]), to_text(begins[k]))});
     }
-    if (slot.first.begin <= begins[k]) continue;
+    if (slot.first.begin <= latest[k]) continue;
     return std::pair(slot.first.begin,
-                     Delay{judge::place_of(slot.first), fmt::format("{}; it could at {}", what, to_text(begins[k]))});
+                     Delay{judge::place_of(slot.first),
+                           fmt::format("{}; for the step to end in time it has to by {}", what, to_text(latest[k]))});
   }
   return std::nullopt;
 }
@@ -192,15 +201,47 @@ std::vector<std::vector<Nanos>> earliest_begins(const cases::Case& kase, const P
   return EarliestWalk(kase, pipeline, order, mail).begins();
 }
 
+std::vector<std::vector<Nanos>> latest_begins(const cases::Case& kase, const Pipeline& pipeline,
+                                              const std::function<Order(int)>& order,
+                                              const std::vector<std::vector<Nanos>>& begins, Nanos end) {
+  struct Place {
+    Nanos begin;
+    std::size_t rank, k;
+  };
+  std::vector<Order> orders;
+  std::vector<Place> places;
+  for (std::size_t r = 0; r < begins.size(); ++r) {
+    orders.push_back(order(static_cast<int>(r)));
+    for (std::size_t k = 0; k < begins[r].size(); ++k) places.push_back({begins[r][k], r, k});
+  }
+  // What waits for a slot begins after it: so its latest begin is known already.
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.begin > b.begin; });
+  std::vector<std::vector<Nanos>> latest = begins;
+  std::map<std::tuple<bool, int, int>, Nanos> of_stage;  // by direction, stage and micro-batch
+  for (const Place& place : places) {
+    const Slot& slot = orders[place.rank][place.k];
+    const int stage = pipeline.stage(static_cast<int>(place.rank), slot.chunk);
+    const auto taker = of_stage.find({slot.forward, slot.forward ? stage + 1 : stage - 1, slot.micro});
+    Nanos over = end;
+    if (place.k + 1 < latest[place.rank].size()) over = std::min(over, latest[place.rank][place.k + 1]);
+    if (taker != of_stage.end()) over = std::min(over, taker->second - kase.cluster.links[0].latency);
+    latest[place.rank][place.k] = over - duration_of(kase, pipeline, static_cast<int>(place.rank), slot);
+    of_stage[{slot.forward, stage, slot.micro}] = latest[place.rank][place.k];
+  }
+  return latest;
+}
+
 std::optional<Delay> first_delay(const judge::CheckContext& check, const Pipeline& pipeline,
                                  const std::function<Order(int)>& order, Mail mail) {
   EarliestWalk walk(check.kase(), pipeline, order, mail);
   const auto begins = walk.begins();
-  if (begins.empty() || walk.end() != step_time(check.kase(), pipeline).value()) return std::nullopt;
+  const Nanos end = step_time(check.kase(), pipeline).value();
+  if (begins.empty() || walk.end() != end) return std::nullopt;
+  const auto latest = latest_begins(check.kase(), pipeline, order, begins, end);
   std::optional<std::pair<Nanos, Delay>> first;
   for (int rank = 0; rank < pipeline.p; ++rank) {
-    const auto delay =
-        delay_on(check, slots_found(check, pipeline, rank), rank, order(rank), begins[static_cast<std::size_t>(rank)]);
+    const auto r = static_cast<std::size_t>(rank);
+    const auto delay = delay_on(check, slots_found(check, pipeline, rank), rank, order(rank), begins[r], latest[r]);
     if (delay && (!first || delay->first < first->first)) first = delay;
   }
   return first ? std::optional(first->second) : std::nullopt;

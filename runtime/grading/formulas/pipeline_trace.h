@@ -34,13 +34,19 @@ std::vector<FoundSlot> slots_found(const judge::CheckContext& check, const Pipel
 std::vector<std::vector<Nanos>> earliest_begins(const cases::Case& kase, const Pipeline& pipeline,
                                                 const std::function<Order(int)>& order, Mail mail);
 
+/// By rank and slot: when it has to begin at the latest for the step to be over at `end`, as what comes after it on its
+/// rank has, and what its message is waited for by. `begins` are the earliest ones of these orders.
+std::vector<std::vector<Nanos>> latest_begins(const cases::Case& kase, const Pipeline& pipeline,
+                                              const std::function<Order(int)>& order,
+                                              const std::vector<std::vector<Nanos>>& begins, Nanos end);
+
 /// Where a slow run first falls behind.
 struct Delay {
   wire::Place where;
   std::string text;
 };
-/// The first slot, in virtual time, that is another one than in the order or begins later than it could. Nothing if
-/// these orders do not take step_time().
+/// The first slot, in virtual time, that is another one than in the order or begins too late for the step to end at
+/// step_time(). Nothing if these orders do not take that.
 std::optional<Delay> first_delay(const judge::CheckContext& check, const Pipeline& pipeline,
                                  const std::function<Order(int)>& order, Mail mail);
 

@@ -57,6 +57,32 @@ TEST(EarliestBegins, AreNoneWhereOrdersWaitForOneAnother) {
   EXPECT_TRUE(earliest_begins(kase, pipeline_of(kase), order, {}).empty());
 }
 
+TEST(LatestBegins, LeaveNoTimeOnTheLastRank) {
+  const cases::Case kase = case_of(4, 8, 1, 0);
+  const Pipeline pipeline = pipeline_of(kase);
+  const auto order = [&](int rank) { return order_of(pipeline, one_f_one_b_warm_up(pipeline, rank)); };
+  const auto begins = earliest_begins(kase, pipeline, order, {});
+  const auto latest = latest_begins(kase, pipeline, order, begins, Nanos(33 * kMs));
+  EXPECT_EQ(latest[3], begins[3]);
+  EXPECT_EQ(latest[0][0], Nanos(0));
+  EXPECT_EQ(latest[0][3], Nanos(9 * kMs));  // rank 0's own backward at 10 ms comes behind it
+  EXPECT_EQ(latest[0].back(), Nanos(31 * kMs));
+}
+
+TEST(LatestBegins, AreNoEarlierThanTheEarliest) {
+  for (const Nanos latency : {Nanos(0), Nanos(kMs)}) {
+    const cases::Case kase = case_of(4, 8, 1, latency.value());
+    const Pipeline pipeline = pipeline_of(kase);
+    const auto order = [&](int rank) { return order_of(pipeline, eager_warm_up(pipeline, rank)); };
+    const auto begins = earliest_begins(kase, pipeline, order, {.receives_ahead = true});
+    const Nanos end = Nanos(33 * kMs) + 6 * latency;
+    const auto latest = latest_begins(kase, pipeline, order, begins, end);
+    for (std::size_t r = 0; r < begins.size(); ++r) {
+      for (std::size_t k = 0; k < begins[r].size(); ++k) EXPECT_LE(begins[r][k], latest[r][k]) << r << ' ' << k;
+    }
+  }
+}
+
 /// A pipeline whose messages have kMessage bytes, 4 micro-batches, all forward first.
 std::string reason(int rank, const std::vector<std::int64_t>& excess) {
   Pipeline pipeline;
