@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <new>
 
 #include "back/kernels/kernel_ids.h"
@@ -11,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/extents.h"
 #include "base/float8.h"
+#include "base/poison.h"
 #include "base/text.h"
 #include "front/rank/rank_context.h"
 
@@ -151,7 +151,7 @@ Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
   ledger(memory).add(kind, weight, at);
   note_curve(memory);
   if (rank_.options().poison_empty) {
-    fill(made, dtype == DType::i32 ? -1e9F : std::numeric_limits<float>::quiet_NaN());
+    fill(made, dtype == DType::i32 ? -1e9F : kPoison);
   }
   return made;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/poison.h"
 #include "base/text.h"
 #include "grading/judge/compare.h"
 #include "grading/judge/diagnosis.h"
@@ -26,8 +27,12 @@ std::string excess(const verdict::Bound& bound) {
 }
 
 std::string number_text(double value) {
-  if (std::isnan(value)) return "NaN (memory that was never written?)";
-  return fmt::format("{:.7g}", value);
+  if (!std::isnan(value)) return fmt::format("{:.7g}", value);
+  switch (origin_of_nan(value)) {
+    case NanOrigin::poison: return "NaN (memory that was never written?)";
+    case NanOrigin::computed: return "NaN (numbers that have grown beyond all bounds?)";
+    default: return "NaN (memory that was never written, or numbers that have grown beyond all bounds?)";
+  }
 }
 
 /// "row 2, column 5" of an output that is a matrix; "weight (row 3, column 5)" of a layer.

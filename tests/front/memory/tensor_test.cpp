@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/poison.h"
 #include "base/text.h"
 #include "shardlings/puzzle.h"
 #include "world/world.h"
@@ -236,8 +237,26 @@ TEST(Tensor, FreshMemoryIsNaNWhereAsked) {
   options.poison_empty = true;
   const auto report = world::run(options, [](Rank& rank) {
     const float value = rank.read(rank.empty(1, Kind::other));
-    require(value != value, "not a number");
+    require(value != value && origin_of_nan(value) == NanOrigin::poison, "not a number, and known");
     require(rank.read(rank.zeros(1, Kind::other)) == 0, "zero");
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
+}
+
+TEST(Tensor, WhatIsComputedFromFreshMemoryCanBeToldFromNumbersBeyondAllBounds) {
+  world::Options options;
+  options.poison_empty = true;
+  const auto report = world::run(options, [](Rank& rank) {
+    const Tensor fresh = rank.empty({4, 4}, Kind::other);
+    Tensor ones = rank.zeros({4, 4}, Kind::other), large = rank.zeros({4, 4}, Kind::other);
+    fill(ones, 1);
+    fill(large, 1e38F);
+    axpy(ones, -0.5F, gelu(matmul(fresh, ones, nn)));
+    require(origin_of_nan(rank.read(ones.part({0, 1}))) == NanOrigin::poison, "never written");
+    scale(large, 1e10F);
+    axpy(large, -1, clone(large));
+    const float difference = rank.read(large.part({0, 1}));
+    require(difference != difference && origin_of_nan(difference) != NanOrigin::poison, "infinity - infinity");
   });
   EXPECT_FALSE(report.failure) << report.failure->message;
 }
