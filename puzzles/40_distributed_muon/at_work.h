@@ -19,7 +19,14 @@ inline Bytes at_work(const front::MemoryPoint& point) {
   return sum;
 }
 
-/// The least of it from one time to another: nothing is made and dropped again unseen, so this much stays.
+/// The most that is alive of one kind.
+inline Bytes most_of(const std::vector<front::MemoryPoint>& curve, Kind kind) {
+  Bytes most;
+  for (const front::MemoryPoint& point : curve) most = std::max(most, point.live[static_cast<std::size_t>(kind)]);
+  return most;
+}
+
+/// The least that is at work from one time to another: nothing is made and dropped again unseen, so this much stays.
 inline Bytes staying(const std::vector<front::MemoryPoint>& curve, Nanos from, Nanos to) {
   Bytes before;
   std::optional<Bytes> least;

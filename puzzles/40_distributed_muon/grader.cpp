@@ -12,7 +12,9 @@
 
 #include "at_work.h"
 #include "base/parts.h"
+#include "base/poison.h"
 #include "case/data.h"
+#include "costs.h"
 #include "dealt.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/deal.h"
@@ -21,7 +23,6 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/tensor_parallel.h"
-#include "grading/judge/predictions.h"
 #include "grading/reference/muon.h"
 #include "grading/reference/noise.h"
 
@@ -62,6 +63,18 @@ bool keeps_own_only(const CheckContext& check, const Layers& right, const Layers
   return check.ranks() > 1;
 }
 
+/// There are numbers beyond all bounds, and nothing that was never written.
+bool has_grown(const Layers& found) {
+  bool grown = false;
+  for (const std::vector<double>& layer : found) {
+    for (const double each : layer) {
+      if (std::isnan(each) && origin_of_nan(each) != NanOrigin::computed) return false;
+      grown = grown || !std::isfinite(each);
+    }
+  }
+  return grown;
+}
+
 void diagnose_output(CheckContext& check, const Layers& right) {
   const Case& kase = check.kase();
   const MuonTraining<double> training(kase, 0);
@@ -70,7 +83,9 @@ void diagnose_output(CheckContext& check, const Layers& right) {
   const Layers found = layers_of_rank(check.result(), "matrix", 0);
   std::int64_t norms = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) norms += num_calls(check, rank, "add_squares");
+  if (found == first) return check.diagnose("nothing_moved");
   if (!all_finite(found) && norms == 0) return check.diagnose("not_normalized");
+  if (has_grown(found)) return check.diagnose("rounds_diverge");
   const auto moved = constant_ratio(combine(found, -1, first), combine(right, -1, first));
   if (near(moved, -1)) return check.diagnose("moved_uphill");
   if (check.ranks() > 1 && near(moved, 1.0 / check.ranks())) return check.diagnose("averaged");
@@ -85,8 +100,12 @@ void diagnose_output(CheckContext& check, const Layers& right) {
       {"momentum_overwritten", {.momentum = MuonMomentum::normalized}},
       {"nesterov_momentum", {.momentum = MuonMomentum::nesterov}},
       {"scaled_by_shape", {.scaled_by_shape = true}},
-      {"wrong_number_of_rounds", {.rounds = kMuonRounds - 1}},
-      {"wrong_number_of_rounds", {.rounds = kMuonRounds + 1}},
+      {"wrong_number_of_rounds", {.rounds = {.number = kMuonRounds - 1}}},
+      {"wrong_number_of_rounds", {.rounds = {.number = kMuonRounds + 1}}},
+      {"not_orthogonalized", {.rounds = {.number = 0}}},
+      {"not_orthogonalized", {.rounds = {.number = 0, .begins_with_normalized = false}}},
+      {"beta_forgotten", {.momentum = MuonMomentum::summed}},
+      {"normalized_in_each_round", {.rounds = {.normalized_in_each = true}}},
   };
   for (const auto& [id, rule] : mistakes) {
     const Layers mistaken = training.run(rule, owners(check));
@@ -99,41 +118,21 @@ void diagnose_output(CheckContext& check, const Layers& right) {
 
 // ---- Deals ----
 
-/// f(matrix) of each of them.
-Costs of_each(const Case& kase, auto f) {
-  Costs numbers;
-  for (const MuonMatrix& matrix : muon_matrices(kase)) numbers.push_back(f(matrix));
-  return numbers;
-}
-
-Costs costs(const Case& kase) {
-  return of_each(kase, [](const MuonMatrix& matrix) { return matrix.flops(); });
-}
-
-std::int64_t sum_of_bytes(const Case& kase) {
-  return sum_of(of_each(kase, [](const MuonMatrix& matrix) { return matrix.bytes(); }));
-}
-
 void diagnose_deal(CheckContext& check) {
   const Deal owner = owners(check);
   const int ranks = check.ranks();
   if (std::all_of(owner.begin(), owner.end(), [&](int each) { return each == owner.front(); })) {
     return check.diagnose("all_on_one");
   }
-  Deal in_turn(owner.size()), in_blocks(owner.size());
+  Deal in_blocks(owner.size());
   for (int rank = 0; rank < ranks; ++rank) {
     const Range block = part_of(std::ssize(owner), ranks, rank);
     std::fill(in_blocks.begin() + block.begin, in_blocks.begin() + block.end, rank);
   }
-  for (std::size_t i = 0; i < owner.size(); ++i) in_turn[i] = static_cast<int>(i) % ranks;
-  if (owner == in_turn || owner == in_blocks) return check.diagnose("dealt_by_number");
-  if (owner == dealt_to_least(costs(check.kase()), given_order(owner.size()), ranks)) {
-    return check.diagnose("dealt_in_given_order");
-  }
-  const Costs sizes = of_each(check.kase(), [](const MuonMatrix& matrix) { return matrix.size(); });
-  if (busiest(sizes, owner, ranks) <= busiest(sizes, dealt_to_least(sizes, costliest_first(sizes), ranks), ranks)) {
-    check.diagnose("dealt_by_size");
-  }
+  if (owner == in_blocks) return check.diagnose("dealt_by_number");
+  Dealt one{ranks, {}, costs(check.kase()), owner};
+  for (const MuonMatrix& matrix : muon_matrices(check.kase())) one.matrices.push_back({matrix.rows, matrix.cols});
+  if (const char* habit = habit_behind({one})) check.diagnose(habit);
 }
 
 /// Of the drawn deals the one in which the busiest rank has most, compared with the best one.
@@ -151,18 +150,22 @@ void check_drawn_deals(CheckContext& check) {
   }
   check.detail(fmt::format("what the matrices cost: {}", fmt::join(worst.costs, ", ")));
   check.detail(fmt::format("the ranks that deal() gives them to: {}", fmt::join(worst.owner, ", ")));
-  if (all_to_and_fro(all)) check.diagnose("dealt_to_and_fro");
+  if (const char* habit = habit_behind(all)) check.diagnose(habit);
+}
+
+/// Products of the matrices that deal() gives a rank, in all steps.
+Formula<Flops> dealt_to(const CheckContext& check, int rank) {
+  const Costs cost = costs(check.kase());
+  const Deal owner = owners(check);
+  std::int64_t dealt = 0;
+  for (std::size_t i = 0; i < owner.size(); ++i) dealt += owner[i] == rank ? cost[i] : 0;
+  return in_all_steps(check.kase(), named("of the matrices that deal() gives it", Flops(dealt)));
 }
 
 /// Each rank has worked on the matrices that deal() gives it, since the budgets of time and memory believe that.
-void check_as_dealt(CheckContext& check, const Costs& cost) {
-  const Deal owner = owners(check);
+void check_as_dealt(CheckContext& check) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    std::int64_t dealt = 0;
-    for (std::size_t i = 0; i < owner.size(); ++i) dealt += owner[i] == rank ? cost[i] : 0;
-    const Formula<Flops> budget =
-        in_all_steps(check.kase(), named("of the matrices that deal() gives it", Flops(dealt)));
-    if (check.at_most("products of " + check.name_of(rank), product_flops(check, rank), budget,
+    if (check.at_most("products of " + check.name_of(rank), product_flops(check, rank), dealt_to(check, rank),
                       check.place_of_first(rank, EventKind::operation))) {
       continue;
     }
@@ -177,12 +180,19 @@ void diagnose_products(CheckContext& check, Flops all) {
   if (check.ranks() > 1 && all == Flops(check.ranks() * kase.steps * sum_of(costs(kase)))) {
     return check.diagnose("everybody_computes");
   }
-  if (is([](const MuonMatrix& matrix) { return matrix.flops_with(matrix.rows); }) ||
+  if (is([](const MuonMatrix& matrix) { return matrix.flops_with(matrix.large()); }) ||
+      is([](const MuonMatrix& matrix) { return matrix.flops_with(matrix.rows); }) ||
       is([](const MuonMatrix& matrix) { return matrix.flops_with(matrix.cols); })) {
     return check.diagnose("larger_side");
   }
   const auto three_products = [](const MuonMatrix& matrix) { return kMuonRounds * 6 * matrix.size() * matrix.small(); };
-  if (is(three_products)) check.diagnose("third_product_with_x");
+  if (is(three_products)) return check.diagnose("third_product_with_x");
+  std::int64_t products = 0;
+  for (int rank = 0; rank < check.ranks(); ++rank) products += num_products(check, rank);
+  constexpr int kProducts = 4;  // in a round, one too many
+  if (products == kProducts * kMuonRounds * kase.steps * std::ssize(muon_matrices(kase))) {
+    check.diagnose("fourth_product");
+  }
 }
 
 // ---- Time ----
@@ -259,7 +269,12 @@ Bytes kept_between_matrices(const CheckContext& check, int rank) {
 
 /// `excess` is how far the rank's peak lies above its budget.
 void diagnose_memory(CheckContext& check, int rank, Bytes excess) {
-  if (keeps_others_momentum(check, rank)) return check.diagnose("momentum_everywhere");
+  if (keeps_others_momentum(check, rank)) {
+    const bool is_as_dealt = product_flops(check, rank) <= dealt_to(check, rank).value();
+    return check.diagnose(is_as_dealt ? "momentum_everywhere" : "other_deal");
+  }
+  const Bytes gradients = in_all_steps(check.kase(), named("gradients", Bytes(sum_of_bytes(check.kase())))).value();
+  if (most_of(check.trace(rank).memory, Kind::gradient) > gradients) return check.diagnose("gradients_copied");
   // Momentum that is of another kind would be taken for something that stays.
   const Bytes states = check.counters(rank).live_by_kind[static_cast<std::size_t>(Kind::optimizer)];
   const bool all_momentum_told = states == own_momentum(check, rank);
@@ -328,11 +343,12 @@ SHARDLINGS_CHECK(work) {
   const Place where = check.place_of_first(rank_of_most, EventKind::operation);
   const Formula<Flops> once = in_all_steps(kase, named("5 (4 k k n + 2 k k k) of all matrices", Flops(sum_of(cost))));
   if (!check.at_most("products of all ranks", all, once, where)) return diagnose_products(check, all);
+  check_as_dealt(check);
+  if (check.failed()) return;
   const Flops best = in_all_steps(kase, named("best deal", Flops(busiest_of_best_deal(cost, kase.ranks)))).value();
   const Formula<Flops> budget = called("4/3 x the best deal", Formula<Flops>(Flops(best.value() * 4 / 3)));
   if (!check.at_most("products of " + check.name_of(rank_of_most), most, budget, where)) return diagnose_deal(check);
   check_drawn_deals(check);
-  if (!check.failed()) check_as_dealt(check, cost);
 }
 
 SHARDLINGS_CHECK(time) {
@@ -359,32 +375,4 @@ SHARDLINGS_CHECK(memory) {
     if (check.peak_at_most(rank, budget)) continue;
     return diagnose_memory(check, rank, check.counters(rank).peak - budget.value());
   }
-}
-
-SHARDLINGS_PREDICTIONS("3 ranks") {
-  const Case& kase = predict.kase();
-  const Costs cost = costs(kase);
-  const MuonMatrix first = muon_matrices(kase).front();
-  const Formula<Count> n = named("N", Count(kase.ranks));
-  const Formula<Bytes> gradients = named("gradients", Bytes(sum_of_bytes(kase)));
-  const Formula<Flops> all = named("all matrices", Flops(sum_of(cost)));
-  const auto busiest_if = [&](const Costs& weight) {
-    const Deal owner = dealt_to_least(weight, costliest_first(weight), kase.ranks);
-    return named("busiest rank", Flops(busiest(cost, owner, kase.ranks)));
-  };
-  predict
-      .number("first", "How many floating-point operations in products does it take to orthogonalize matrix 0?",
-              named("5 (4 k k n + 2 k k k)", Flops(first.flops())))
-      .unlike(named("squares of the larger side", Flops(first.flops_with(first.large()))),
-              "(x xT) x is x (xT x): one of the two squares is smaller.")
-      .unlike(named("one round", Flops(first.flops() / kMuonRounds)), "There are five rounds.");
-  predict
-      .number("busiest", "How many of them has the busiest rank, if the matrices are dealt as well as possible?",
-              named("best deal", Flops(busiest_of_best_deal(cost, kase.ranks))))
-      .unlike(busiest_if(of_each(kase, [](const MuonMatrix& matrix) { return matrix.size(); })),
-              "Twice as many elements are not twice as many operations.")
-      .unlike(all, "That is on one rank.");
-  predict.number("sent", "How many bytes do all ranks together send in the step?", 2 * (folded(n - 1) * gradients))
-      .unlike(3 * (folded(n - 1) * gradients), "One rank needs the mean: an all-reduce gives it to all of them.")
-      .unlike(folded(n - 1) * gradients, "The gradients go there, and something has to come back.");
 }

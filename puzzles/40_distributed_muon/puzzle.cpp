@@ -27,9 +27,9 @@ using namespace shardlings;
 /// Memory  momentum for a matrix on its owner alone. At work, beside weights, gradients and momentum, at most two
 ///         tensors like the largest matrix and two squares of its smaller side. Nothing lies on the host
 /// Work    each matrix is orthogonalized once, on one rank: in each of the five rounds by three products: A, the
-///         smaller one of x xᵀ and xᵀ x, then A times A, then their sum times x (or x times it). The busiest rank has
-///         at most 4/3 of the operations that it would have in the best deal there is. `deal` is also asked about 24
-///         other lists of matrices, for 2 to 4 ranks
+///         smaller one of x xᵀ and xᵀ x; A times A; and the sum of both, each with its factor, times x (or x times it).
+///         The busiest rank has at most 4/3 of the operations that it would have in the best deal there is. `deal` is
+///         also asked about 24 other lists of matrices, for 2 to 4 ranks
 /// Time    at most that of all reductions, of the busiest rank's work, and of all broadcasts, and 3 % more: the ranks
 ///         work at the same time
 

@@ -18,7 +18,7 @@
 namespace shardlings::grading::formulas {
 
 /// What becomes of the momentum.
-enum class MuonMomentum : std::uint8_t { kept, forgotten, of_updates, orthogonalized, normalized, nesterov };
+enum class MuonMomentum : std::uint8_t { kept, forgotten, summed, of_updates, orthogonalized, normalized, nesterov };
 /// Whose gradient the owner takes.
 enum class MuonGradient : std::uint8_t { of_all, of_owner, of_all_on_rank_0 };
 /// Whether a matrix is orthogonalized as a whole, or in as many parts as there are ranks.
@@ -29,7 +29,7 @@ struct MuonRule {
   MuonGradient gradient = MuonGradient::of_all;
   MuonDivided divided = MuonDivided::no;
   MuonMomentum momentum = MuonMomentum::kept;
-  int rounds = reference::kMuonRounds;
+  reference::MuonRounds rounds = {};
   bool scaled_by_shape = false;  ///< the update, by the root of rows over columns where that is above 1
 };
 
@@ -71,6 +71,9 @@ class MuonTraining {
 
   std::vector<reference::Array<Real>> run(const MuonRule& rule, const Deal& owner) const {
     const Real lr = static_cast<float>(kase_.number("lr")), beta = static_cast<float>(kase_.number("beta"));
+    const Real kept = rule.momentum == MuonMomentum::forgotten ? Real(0)
+                      : rule.momentum == MuonMomentum::summed  ? Real(1)
+                                                               : beta;
     std::vector<reference::Array<Real>> weights = initial();
     for (std::size_t i = 0; i < matrices_.size(); ++i) {
       reference::Array<Real> m(weights[i].size());
@@ -78,7 +81,7 @@ class MuonTraining {
         reference::Array<Real> g = gradient(rule, step, static_cast<int>(i), i < owner.size() ? owner[i] : 0);
         if (rule.momentum == MuonMomentum::of_updates) g = update_of(g, i, rule);
         for (std::size_t k = 0; k < m.size(); ++k) {
-          m[k] = (rule.momentum == MuonMomentum::forgotten ? Real(0) : beta * m[k]) + g[k];
+          m[k] = kept * m[k] + g[k];
         }
         reference::Array<Real> ahead = m;
         for (std::size_t k = 0; k < m.size() && rule.momentum == MuonMomentum::nesterov; ++k)

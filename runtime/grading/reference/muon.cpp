@@ -39,10 +39,11 @@ Array<Real> normalized(Array<Real> x) {
 }
 
 template <class Real>
-Array<Real> orthogonalized(const Array<Real>& m, Count rows, Count cols, int rounds) {
+Array<Real> orthogonalized(const Array<Real>& m, Count rows, Count cols, const MuonRounds& rounds) {
   if (rows > cols) return transposed(orthogonalized(transposed(m, rows, cols), cols, rows, rounds), cols, rows);
-  Array<Real> x = normalized(m);
-  for (int i = 0; i < rounds; ++i) {
+  Array<Real> x = rounds.begins_with_normalized ? normalized(m) : m;
+  for (int i = 0; i < rounds.number; ++i) {
+    if (rounds.normalized_in_each) x = normalized(x);
     const Array<Real> square = products_of_rows(x, x, cols);
     Array<Real> factor = products_of_rows(square, square, rows);  // the square is symmetric
     for (std::size_t k = 0; k < factor.size(); ++k) factor[k] = Real(-4.7750) * square[k] + Real(2.0315) * factor[k];
@@ -56,7 +57,7 @@ template Array<float> transposed(const Array<float>&, Count, Count);
 template Array<double> transposed(const Array<double>&, Count, Count);
 template Array<float> normalized(Array<float>);
 template Array<double> normalized(Array<double>);
-template Array<float> orthogonalized(const Array<float>&, Count, Count, int);
-template Array<double> orthogonalized(const Array<double>&, Count, Count, int);
+template Array<float> orthogonalized(const Array<float>&, Count, Count, const MuonRounds&);
+template Array<double> orthogonalized(const Array<double>&, Count, Count, const MuonRounds&);
 
 }  // namespace shardlings::grading::reference

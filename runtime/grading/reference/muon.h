@@ -17,9 +17,16 @@ Array<Real> transposed(const Array<Real>& x, Count rows, Count cols);
 template <class Real>
 Array<Real> normalized(Array<Real> x);
 
+/// How often a round is made, and what it is: the right way, or with a mistake.
+struct MuonRounds {
+  int number = kMuonRounds;
+  bool normalized_in_each = false;     ///< x, before each round
+  bool begins_with_normalized = true;  ///< else with m as it is
+};
+
 /// So many times x = 3.4445 x - 4.7750 (x xᵀ) x + 2.0315 (x xᵀ)² x, from the normalized m: the iteration of Newton and
-/// Schulz with a polynomial of the fifth degree, which brings all singular values near 1.
+/// Schulz with a polynomial of the fifth degree, which brings singular values near 1.
 template <class Real>
-Array<Real> orthogonalized(const Array<Real>& m, Count rows, Count cols, int rounds = kMuonRounds);
+Array<Real> orthogonalized(const Array<Real>& m, Count rows, Count cols, const MuonRounds& rounds = {});
 
 }  // namespace shardlings::grading::reference

@@ -30,7 +30,7 @@ TEST(Muon, IteratesEachSingularValueByItself) {
   EXPECT_NEAR(result[0], iterated(0.6, 5), 1e-12);
   EXPECT_NEAR(result[4], iterated(0.8, 5), 1e-12);
   for (const std::size_t zero : {1, 2, 3, 5}) EXPECT_EQ(result[zero], 0);
-  EXPECT_NEAR(reference::orthogonalized(diagonal, 2, 3, 1)[0], iterated(0.6, 1), 1e-12);
+  EXPECT_NEAR(reference::orthogonalized(diagonal, 2, 3, {.number = 1})[0], iterated(0.6, 1), 1e-12);
 }
 
 TEST(Muon, BringsSingularValuesNearOne) {
@@ -43,6 +43,22 @@ TEST(Muon, BringsSingularValuesNearOne) {
     EXPECT_GT(result[5 * i], 0.6) << values[i];
     EXPECT_LT(result[5 * i], 1.3) << values[i];
   }
+}
+
+TEST(Muon, LeavesTheSmallestSingularValuesBelowOne) {
+  EXPECT_NEAR(iterated(1e-4, 5), 0.048, 1e-3) << "about 3.4445^5 times as large";
+  for (double value = 0.003; value <= 1; value += 0.0005) {
+    EXPECT_GT(iterated(value, 5), 0.67) << value;
+    EXPECT_LT(iterated(value, 5), 1.21) << value;
+  }
+}
+
+TEST(Muon, RoundsWithAMistake) {
+  const Array<double> diagonal{3, 0, 0, 0, 4, 0};
+  EXPECT_EQ(reference::orthogonalized(diagonal, 2, 3, {.number = 0, .begins_with_normalized = false}), diagonal);
+  const Array<double> again = reference::orthogonalized(diagonal, 2, 3, {.number = 2, .normalized_in_each = true});
+  const Array<double> once = reference::normalized(reference::orthogonalized(diagonal, 2, 3, {.number = 1}));
+  EXPECT_NEAR(again[0], iterated(once[0], 1), 1e-12);
 }
 
 TEST(Muon, TreatsTallMatricesAsWideOnes) {
