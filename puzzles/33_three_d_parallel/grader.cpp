@@ -16,7 +16,6 @@
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/judge/compare.h"
-#include "grading/judge/predictions.h"
 #include "grading/reference/trainer.h"
 
 using namespace shardlings;
@@ -136,9 +135,18 @@ Layers without_table(const FirstStep& step, Layers grads) {
 }
 
 void diagnose_table(CheckContext& check, const FirstStep& step, const Layers& found) {
-  if (alike(found, GridNorm(step.kase, step.expected).with_uses_apart())) return check.diagnose("tied_not_summed");
-  const Range table = table_in(step, 0);
-  const Layers first{slice(found.front(), table)}, right{slice(step.expected.grads.front(), table)};
+  const Layers apart = GridNorm(step.kase, step.expected).with_uses_apart();
+  if (alike(found, apart)) return check.diagnose("tied_not_summed");
+  const Range table = table_in(step, 0), copy = table_in(step, found.size() - 1);
+  const Layers first{slice(found.front(), table)}, last{slice(found.back(), copy)},
+      right{slice(step.expected.grads.front(), table)};
+  const auto half = [&](const Layers& layers) { return near(constant_ratio(layers, right), 0.5); };
+  if (half(first) && half(last)) return check.diagnose("tied_averaged");
+  const bool first_is_own = alike(first, {slice(apart.front(), table)}),
+             last_is_own = alike(last, {slice(apart.back(), copy)});
+  if ((alike(first, right) && last_is_own) || (first_is_own && alike(last, right))) {
+    return check.diagnose("tied_in_one_copy");
+  }
   const bool called_again = calls_in(check.counters(0), "ends", Collective::all_reduce) > check.kase().steps;
   const bool too_large = constant_ratio(first, right).value_or(0) > 1.5;
   check.diagnose(called_again && too_large ? "tied_summed_twice" : "tied_wrong");
@@ -204,6 +212,7 @@ void diagnose_moments(CheckContext& check, const FirstStep& step) {
   const double right = step.kase.model.clip / step.expected.norms.back();
   if (near(first, 1)) return check.diagnose("not_clipped");
   if (near(first, right * right)) return check.diagnose("clipped_twice");
+  if (near(first, right * static_cast<double>(step.kase.model.clip))) return check.diagnose("limit_squared");
   if (near(first, right * std::sqrt(step.kase.ranks))) return check.diagnose("norm_averaged");
   const std::string mistake = GridNorm(step.kase, step.expected).mistake_behind(*first);
   if (!mistake.empty()) check.diagnose(mistake);
@@ -371,23 +380,4 @@ SHARDLINGS_CHECK(time) {
   const bool one_by_one = most_in_flight(order) <= pipeline.v;
   if (!one_by_one && runs_empty(order)) return check.diagnose("drained");
   if (goes_back_too_soon(check)) check.diagnose("warm_up_too_short");
-}
-
-SHARDLINGS_PREDICTIONS("2 x 2 x 2, 4 micro-batches") {
-  const Case& kase = predict.kase();
-  const GridRank own(kase, 0);
-  const Letters letter(kase);
-  std::vector<Formula<Bytes>> budgets;
-  for (const GroupBytes& bytes : bytes_of_groups(kase, own)) budgets.push_back(bytes.budget);
-  const Formula<Bytes> peak = peak_of(kase, own), moments = named("moments", Bytes(moment_bytes(own)));
-  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak)
-      .unlike(peak + moments, "Each replica has the moments of its own part alone.")
-      .unlike(peak - moments, "Adam's moments of the rank's part are missing.");
-  predict.sent("sent", 0, "How many bytes does rank 0 send in all groups together?", sum(budgets))
-      .unlike(sum(budgets) - budgets.back(), "The sums inside the layers, over the tensor-parallel group, are missing.")
-      .unlike(budgets.front(), "Those are gradients and weights over the replicas. Other groups send as well.");
-  predict.end("time", "When does the step end? (Links cost nothing here.)", step_time(kase, own.pipeline))
-      .unlike(letter.m * named("layers of a stage", own.pipeline.longest_stage()) * (letter.f + letter.b),
-              "That is one rank's work. The pipeline has to fill and to drain.")
-      .unlike(letter.m * letter.l * (letter.f + letter.b), "The layers are divided over the stages.");
 }

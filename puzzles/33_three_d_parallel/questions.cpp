@@ -1,7 +1,9 @@
-// What is asked after the pass about three divisions at once.
+// What is asked before and after the pass about three divisions at once.
 
 #include <cmath>
 
+#include "grading/formulas/grid_step.h"
+#include "grading/formulas/pipeline_checks.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/grader.h"
 #include "grading/judge/most_of_products.h"
@@ -16,6 +18,25 @@ SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
   const Count steps = check.kase().steps, layers = std::ssize(structure.layers);
   return {{Product::add_squares, Flops(2 * 2 * steps * structure.total)},
           {Product::clip_factor, Flops(2 * steps * layers)}};
+}
+
+SHARDLINGS_PREDICTIONS("2 x 2 x 2, 4 micro-batches") {
+  const Case& kase = predict.kase();
+  const GridRank own(kase, 0);
+  const Letters letter(kase);
+  std::vector<Formula<Bytes>> budgets;
+  for (const GroupBytes& bytes : bytes_of_groups(kase, own)) budgets.push_back(bytes.budget);
+  const Formula<Bytes> peak = peak_of(kase, own), moments = named("moments", Bytes(moment_bytes(own)));
+  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak)
+      .unlike(peak + moments, "Each replica has the moments of its own part alone.")
+      .unlike(peak - moments, "Adam's moments of the rank's part are missing.");
+  predict.sent("sent", 0, "How many bytes does rank 0 send in all groups together?", sum(budgets))
+      .unlike(sum(budgets) - budgets.back(), "The sums inside the layers, over the tensor-parallel group, are missing.")
+      .unlike(budgets.front(), "Those are gradients and weights over the replicas. Other groups send as well.");
+  predict.end("time", "When does the step end? (Links cost nothing here.)", step_time(kase, own.pipeline))
+      .unlike(letter.m * named("layers of a stage", own.pipeline.longest_stage()) * (letter.f + letter.b),
+              "That is one rank's work. The pipeline has to fill and to drain.")
+      .unlike(letter.m * letter.l * (letter.f + letter.b), "The layers are divided over the stages.");
 }
 
 SHARDLINGS_PREDICTIONS_AFTER("2 x 2 x 2, 4 micro-batches") {
