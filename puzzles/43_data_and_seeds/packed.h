@@ -84,13 +84,21 @@ inline std::vector<Count> numbers_of(const std::vector<PackedToken>& tokens, OfT
   return numbers;
 }
 
+/// Which tokens have no target: the last ones of documents, whatever numbers they have.
+inline std::vector<Count> ends_of(const std::vector<PackedToken>& tokens) {
+  std::vector<Count> ends;
+  for (const PackedToken& token : tokens) ends.push_back(token.target < 0 ? 1 : 0);
+  return ends;
+}
+
 /// The first known mistake by which every rank has these numbers in every step; nullptr if there is none.
 inline const char* known_mistake(const DataCase& of, const std::vector<PackedFound>& all,
                                  const std::vector<KnownPacking>& known, OfToken which) {
   for (const KnownPacking& mistake : known) {
     const bool is_it = std::all_of(all.begin(), all.end(), [&](const PackedFound& found) {
       const auto tokens = mistake.tokens(of, found.number, found.cursor, found.place.d, found.place.dp);
-      return numbers_of(found.tokens, which) == numbers_of(tokens, which);
+      return numbers_of(found.tokens, which) == numbers_of(tokens, which) &&
+             (!mistake.told_by_ends || ends_of(found.tokens) == ends_of(tokens));
     });
     if (is_it) return mistake.diagnosis;
   }
@@ -112,6 +120,31 @@ inline bool packs_differ_in_replica(const std::vector<PackedFound>& all) {
     return std::any_of(all.begin(), all.end(), [&](const PackedFound& b) {
       return a.number == b.number && a.place.dp == b.place.dp && a.tokens != b.tokens;
     });
+  });
+}
+
+/// Each replica has its part of a whole batch, also of a step that has fewer sequences: behind the step's end it may
+/// have read anything.
+inline bool takes_parts_of_a_batch(const DataCase& of, const std::vector<PackedFound>& all) {
+  const bool has_fewer = std::any_of(
+      all.begin(), all.end(), [&](const PackedFound& found) { return right_step(of, found).sequences() < of.batch; });
+  return has_fewer && std::all_of(all.begin(), all.end(), [&](const PackedFound& found) {
+           const PackedStep right = right_step(of, found);
+           const Range mine = part_of(of.batch, found.place.d, found.place.dp);
+           if (found.count != mine.size() * right.s) return false;
+           for (Count i = 0; i < found.count && mine.begin * right.s + i < right.size(); ++i) {
+             const PackedToken& own = right.tokens[static_cast<std::size_t>(mine.begin * right.s + i)];
+             if (found.tokens[static_cast<std::size_t>(i)].token != own.token) return false;
+           }
+           return true;
+         });
+}
+
+/// Some token has a number that the data set does not have.
+inline bool reads_what_is_not_there(const DataCase& of, const std::vector<PackedFound>& all) {
+  return std::any_of(all.begin(), all.end(), [&](const PackedFound& found) {
+    return std::any_of(found.tokens.begin(), found.tokens.end(),
+                       [&](const PackedToken& own) { return own.token < 0 || own.token >= of.tokens(); });
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace shardlings::grading::formulas {
 
 Numbering right_numbering(const DataCase& of, const DrawnPart& part) {
@@ -89,6 +91,12 @@ std::vector<KnownNumbering> known_numberings() {
        })},
       {"seed_of_a_replica",
        changed([](Of, Part part, Numbering& numbers) { numbers.more = static_cast<std::uint64_t>(part.place.dp); })},
+      {"drawn_by_batch", changed([](Of of, Part part, Numbering& numbers) {
+         const Count first = part_of(of.batch, part.place.d, part.place.dp).begin;
+         numbers.first = first * numbers.by_sequence + part.columns.begin;
+       })},
+      {"distances_exchanged",
+       changed([](Of, Part, Numbering& numbers) { std::swap(numbers.by_position, numbers.by_sequence); })},
       {"numbered_by_position", changed([](Of, Part part, Numbering& numbers) {
          numbers.by_position = part.size * part.width;
          numbers.by_sequence = part.width;

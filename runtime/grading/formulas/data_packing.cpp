@@ -82,10 +82,32 @@ Tokens by_replica(const DataCase& of, Count step, Count cursor, int d, int r) {
   return cut(joined(of, own), cursor % of.tokens() / d, mine.size(), packed_length(of, step));
 }
 
+/// The right tokens, with numbers by their place in the epoch.
+Tokens by_place(const DataCase& of, Count step, Count cursor, int d, int r) {
+  const PackedStep right = packed_step_from(of, step, cursor);
+  const Range mine = right.part(d, r);
+  Tokens tokens = slice(right.tokens, mine);
+  Count place = cursor % of.tokens() + mine.begin;
+  for (PackedToken& own : tokens) {
+    own.token = place++;
+    own.target = own.target < 0 ? -1 : place;
+  }
+  return tokens;
+}
+
+/// The last sequence of an epoch is left out unless it is full.
+Tokens full_sequences(const DataCase& of, Count step, Count cursor, int d, int r) {
+  const PackedStep right = packed_step_from(of, step, cursor);
+  const Range mine = part_of(right.size() / right.s, d, r);
+  return slice(right.tokens, {mine.begin * right.s, mine.end * right.s});
+}
+
 /// What a mistake knows of a token beside itself.
 struct AroundToken {
+  Count step = 0;      ///< where the step begins in the epoch
   Count sequence = 0;  ///< where its sequence begins in the step
-  bool ends_sequence = false;
+  Count document = 0;  ///< and its document: before the step if negative
+  bool ends_sequence = false, ends_part = false, ends_step = false;
   Count next = -1;         ///< the token behind it in the epoch
   Count next_number = -1;  ///< the token behind it in the data set
 };
@@ -99,9 +121,11 @@ KnownPacking changed(const char* diagnosis, std::function<void(PackedToken&, con
             Tokens tokens = slice(right.tokens, mine);
             for (Count i = 0; i < mine.size(); ++i) {
               PackedToken& own = tokens[static_cast<std::size_t>(i)];
-              const auto next = static_cast<std::size_t>(cursor % of.tokens() + mine.begin + i + 1);
-              change(own, {(mine.begin + i) / right.s * right.s, i % right.s + 1 == right.s,
-                           next < epoch.size() ? epoch[next].token : -1, own.token + 1});
+              const Count begin = cursor % of.tokens(), at = mine.begin + i;
+              const auto here = static_cast<std::size_t>(begin + at), next = here + 1;
+              change(own, {begin, at / right.s * right.s, epoch[here].sees - begin, i % right.s + 1 == right.s,
+                           i + 1 == mine.size(), at + 1 == right.size(), next < epoch.size() ? epoch[next].token : -1,
+                           own.token + 1});
             }
             return tokens;
           }};
@@ -164,10 +188,11 @@ std::vector<KnownPacking> known_packings() {
     const auto epoch = static_cast<std::uint64_t>(cursor / of.tokens());
     return with_order(of, step, cursor, d, r, order_of(of, epoch + static_cast<std::uint64_t>(r)));
   };
-  return {{"same_order_each_epoch", same_order}, {"cursor_rounded", rounded},
-          {"packed_by_replica", by_replica},     {"dealt_by_tokens", by_tokens},
-          {"dealt_by_batch", dealt_by_batch},    {"documents_kept_whole", whole_documents},
-          {"shuffled_by_rank", by_replica_seed}, {"not_shuffled", not_shuffled}};
+  return {{"same_order_each_epoch", same_order},     {"cursor_rounded", rounded},
+          {"packed_by_replica", by_replica},         {"dealt_by_tokens", by_tokens},
+          {"dealt_by_batch", dealt_by_batch},        {"documents_kept_whole", whole_documents},
+          {"last_sequence_dropped", full_sequences}, {"shuffled_by_rank", by_replica_seed},
+          {"numbered_by_place", by_place, true},     {"not_shuffled", not_shuffled, true}};
 }
 
 std::vector<KnownPacking> known_targets() {
@@ -180,8 +205,22 @@ std::vector<KnownPacking> known_targets() {
               [](PackedToken& own, const AroundToken& around) {
                 if (around.ends_sequence) own.target = -1;
               }),
+      changed("end_of_step_dropped",
+              [](PackedToken& own, const AroundToken& around) {
+                if (around.ends_step) own.target = -1;
+              }),
+      changed("end_of_step_dropped",
+              [](PackedToken& own, const AroundToken& around) {
+                if (around.ends_part) own.target = -1;
+              }),
       changed("own_token", [](PackedToken& own, const AroundToken&) { own.target = own.token; }),
       changed("seen_from_the_step", [](PackedToken& own, const AroundToken& around) { own.sees += around.sequence; }),
+      changed("seen_from_the_step",
+              [](PackedToken& own, const AroundToken& around) { own.sees = std::max(around.document, Count(0)); }),
+      changed("seen_from_the_epoch",
+              [](PackedToken& own, const AroundToken& around) { own.sees = around.step + around.document; }),
+      changed("seen_before_the_sequence",
+              [](PackedToken& own, const AroundToken& around) { own.sees = around.document - around.sequence; }),
       changed("documents_ignored", [](PackedToken& own, const AroundToken&) { own.sees = 0; })};
 }
 

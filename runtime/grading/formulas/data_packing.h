@@ -47,6 +47,8 @@ std::vector<PackedStep> all_packed_steps(const DataCase& of);
 struct KnownPacking {
   const char* diagnosis;
   std::function<std::vector<PackedToken>(const DataCase&, Count step, Count cursor, int d, int r)> tokens;
+  /// Another mistake reads tokens of the same numbers: which of them have no target tells the two apart.
+  bool told_by_ends = false;
 };
 /// Those that read other tokens.
 std::vector<KnownPacking> known_packings();

@@ -107,7 +107,7 @@ void copy_into_whole(const Contribution& contribution, std::vector<std::uint32_t
       } else if (output.conflict.empty() &&
                  std::bit_cast<std::uint32_t>(output.values[at]) != std::bit_cast<std::uint32_t>(value)) {
         output.conflict = "ranks " + std::to_string(owner[at] - 1) + " and " + std::to_string(contribution.rank) +
-                          " published different values of element (" + std::to_string(row) + ", " +
+                          " have different values of element (" + std::to_string(row) + ", " +
                           std::to_string(col) + ")";
       }
     }

@@ -97,7 +97,7 @@ TEST(Outputs, HolesAreSeen) {
 
 TEST(Outputs, OverlapsThatDifferAreConflicts) {
   const auto outputs = through({{rows({0, 3}, {1, 2, 3, 4, 5, 6})}, {rows({2, 4}, {5, 9, 7, 8})}});
-  EXPECT_EQ(outputs.at("w").conflict, "ranks 0 and 1 published different values of element (2, 1)");
+  EXPECT_EQ(outputs.at("w").conflict, "ranks 0 and 1 have different values of element (2, 1)");
 }
 
 TEST(Outputs, SizesThatDifferAreConflicts) {
