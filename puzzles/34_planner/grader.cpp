@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grading/judge/predictions.h"
+#include "mistakes.h"
 #include "searches.h"
 #include "table.h"
 
@@ -36,14 +37,14 @@ std::string name_of(const Layout& of) {
 
 using OfLayout = std::function<double(const Layout&)>;
 
-/// All answers of that name are within a percent of what a mistake gives.
+/// All answers of that name are what a mistake gives, but for rounding.
 bool is_like(const CheckContext& check, const std::string& name, const OfLayout& mistaken) {
   const std::vector<double> found = check.answers(name);
   const std::vector<SimulatedLayout> rows = simulated(check.kase());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i >= found.size()) return false;
     const double gives = mistaken(rows[i].layout);
-    if (!(std::abs(found[i] - gives) <= 0.002 * gives)) return false;
+    if (!(std::abs(found[i] - gives) <= 0.002 * std::abs(gives))) return false;
   }
   return true;
 }
@@ -64,92 +65,36 @@ bool each_within(CheckContext& check, const std::string& name, double SimulatedL
   return true;
 }
 
-void diagnose_memory(CheckContext& check, const PlannedJob& job) {
-  const auto is = [&](const MemoryRule& rule) {
-    return is_like(check, "memory", [&](const Layout& layout) { return planning::memory(job, layout, rule); });
-  };
-  const auto whole = [](const Layout&) { return 16.0; };
-  const auto all = [](const PlannedJob& of, const Layout& layout, int) {
-    return static_cast<double>(planning::micro_batches(of, layout) * layout.chunks);
-  };
-  const auto one = [](const PlannedJob&, const Layout& layout, int) { return static_cast<double>(layout.chunks); };
-  const auto plain = [](const PlannedJob& of, const Layout& layout, int stage) {
-    const Count all_in = planning::micro_batches(of, layout);
-    return static_cast<double>(std::min<Count>(layout.pp - stage, all_in) * layout.chunks);
-  };
-  if (is({.bytes_per_weight = whole})) return check.diagnose("optimizer_not_divided");
-  if (is({.bytes_per_weight = [](const Layout& layout) { return 16.0 / layout.dp; }})) {
-    return check.diagnose("all_states_divided");
+/// The mistake that all answers of that name come from, if it is one alone.
+void diagnose_as(CheckContext& check, const std::string& name,
+                 const std::vector<std::pair<const char*, OfLayout>>& mistakes) {
+  std::set<std::string> causes;
+  for (const auto& [diagnosis, mistaken] : mistakes) {
+    if (is_like(check, name, mistaken)) causes.insert(diagnosis);
   }
-  if (is({.is_divided = false})) return check.diagnose("weights_not_divided");
-  if (is({.chunks = all})) return check.diagnose("all_in_flight");
-  if (is({.chunks = one})) return check.diagnose("one_in_flight");
-  if (is({.chunks = plain})) check.diagnose("chunks_as_one");
+  if (causes.size() == 1) check.diagnose(*causes.begin());
 }
 
-/// A step as it would be with a known mistake.
-struct TimeMistake {
-  const char* diagnosis;
-  std::function<double(const planning::StepParts& of, double m, const Layout& layout)> gives;
-};
-
-/// Of a job whose exchange goes at `speed` everywhere.
-double exchange_at(double speed, const PlannedJob& job, const planning::StepParts& of, const Layout& layout) {
-  return of.exchange * planning::exchange_speed(job, layout) / speed;
-}
-
-std::vector<TimeMistake> time_mistakes(const PlannedJob& job) {
-  using Parts = planning::StepParts;
-  const auto bubble = [](const Parts& of, const Layout& layout) { return (layout.pp - 1) * of.stage / layout.chunks; };
-  const auto passes = [=](const Parts& of, double m, const Layout& layout) {
-    return m * (of.stage + of.head) + bubble(of, layout);
-  };
-  return {
-      {"bubble_forgotten",
-       [](const Parts& of, double m, const Layout&) { return m * (of.stage + of.head) + of.exchange + of.update; }},
-      {"bubble_not_divided",
-       [](const Parts& of, double m, const Layout& layout) {
-         return (m + layout.pp - 1) * of.stage + m * of.head + of.exchange + of.update;
-       }},
-      {"exchange_forgotten",
-       [=](const Parts& of, double m, const Layout& layout) { return passes(of, m, layout) + of.update; }},
-      {"exchange_halved", [=](const Parts& of, double m,
-                              const Layout& layout) { return passes(of, m, layout) + of.exchange / 2 + of.update; }},
-      {"one_port",
-       [=, &job](const Parts& of, double m, const Layout& layout) {
-         const bool in_a_node = layout.dp * layout.tp * layout.pp <= job.node;
-         return passes(of, m, layout) + of.update +
-                exchange_at(in_a_node ? job.node_bandwidth : job.port_bandwidth, job, of, layout);
-       }},
-      {"as_in_a_node",
-       [=, &job](const Parts& of, double m, const Layout& layout) {
-         return passes(of, m, layout) + of.update + exchange_at(job.node_bandwidth, job, of, layout);
-       }},
-      {"stages_divided_twice",
-       [=](const Parts& of, double m, const Layout& layout) {
-         return m * (of.stage / layout.pp + of.head) + bubble(of, layout) + of.exchange + of.update;
-       }},
-      {"head_forgotten",
-       [=](const Parts& of, double m, const Layout& layout) {
-         return passes(of, m, layout) - m * of.head + of.exchange + of.update;
-       }},
-      {"update_forgotten",
-       [=](const Parts& of, double m, const Layout& layout) { return passes(of, m, layout) + of.exchange; }},
-      {"update_forgotten",
-       [=](const Parts& of, double m, const Layout& layout) {
-         return passes(of, m, layout) + of.exchange + of.update / layout.dp;
-       }},
-  };
+void diagnose_memory(CheckContext& check, const PlannedJob& job) {
+  std::vector<std::pair<const char*, OfLayout>> mistakes;
+  for (const planning::MemoryMistake& mistake : planning::memory_mistakes()) {
+    mistakes.emplace_back(mistake.diagnosis, [&job, rule = mistake.rule](const Layout& layout) {
+      return planning::memory(job, layout, rule);
+    });
+  }
+  diagnose_as(check, "memory", mistakes);
 }
 
 void diagnose_time(CheckContext& check, const PlannedJob& job) {
-  for (const TimeMistake& mistake : time_mistakes(job)) {
-    const auto gives = [&](const Layout& layout) {
-      return mistake.gives(planning::parts_of(job, layout), static_cast<double>(planning::micro_batches(job, layout)),
-                           layout);
-    };
-    if (is_like(check, "seconds", gives)) return check.diagnose(mistake.diagnosis);
+  std::vector<std::pair<const char*, OfLayout>> mistakes;
+  for (const planning::TimeMistake& mistake : planning::time_mistakes()) {
+    mistakes.emplace_back(mistake.diagnosis, [&job, apply = mistake.apply](const Layout& layout) {
+      planning::StepParts parts = planning::parts_of(job, layout);
+      apply(parts, job, layout);
+      return parts.sum();
+    });
   }
+  diagnose_as(check, "seconds", mistakes);
 }
 
 /// Something of that name was answered: the harness leaves out what is not implemented yet.
@@ -249,9 +194,9 @@ SHARDLINGS_CHECK(memory) {
   if (!is_implemented(check, "memory")) return;
   const double off = kPartOfMemory * kGib * check.kase().number("memory_gib");
   const auto of_gpu = [off](const SimulatedLayout&) { return off; };
-  if (!each_within(check, "memory", &SimulatedLayout::bytes, of_gpu, 1 / kGib, "GiB")) {
-    diagnose_memory(check, job_of(check.kase()));
-  }
+  if (each_within(check, "memory", &SimulatedLayout::bytes, of_gpu, 1 / kGib, "GiB")) return;
+  check.detail(fmt::format("3 % of a GPU's memory, {:.3g} GiB, is what it may be off", off / kGib));
+  diagnose_memory(check, job_of(check.kase()));
 }
 
 SHARDLINGS_CHECK(time) {
@@ -270,7 +215,7 @@ SHARDLINGS_CHECK(fits) {
   const auto bytes = static_cast<std::int64_t>(judged(check.kase(), job, chosen).bytes);
   const auto has = static_cast<std::int64_t>(kGib * check.kase().number("memory_gib"));
   if (!check.at_most(fmt::format("peak of the plan, {}", name_of(chosen)), Bytes(bytes),
-                     called("memory of a GPU", Formula<Bytes>(Bytes(has))))) {
+                     called("all that a GPU has", Formula<Bytes>(Bytes(has))))) {
     const double own = check.answer("memory of the plan");
     if (own > job.memory) check.diagnose("memory_not_asked");
     if (own <= job.memory) check.diagnose("memory_says_it_fits");
@@ -311,7 +256,6 @@ SHARDLINGS_PREDICTIONS("175 billion on 64 A100") {
   Layout one_chunk = kPublished;
   one_chunk.chunks = 1;
   const planning::StepParts parts = planning::parts_of(job, kPublished);
-  const auto bubble = [&](int chunks) { return (kPublished.pp - 1) * parts.stage / chunks; };
   const auto flight = [&](const Layout& layout) {
     return named("warm-up + 1", static_cast<Count>(planning::in_flight(job, layout, 0)));
   };
@@ -330,17 +274,18 @@ SHARDLINGS_PREDICTIONS("175 billion on 64 A100") {
               as_bytes("states + chunks in flight + once", planning::memory(job, kPublished)))
       .unlike(as_bytes("8 chunks in flight", planning::memory(job, kPublished, few)),
               "So few chunks are in flight with one chunk on each stage.");
-  predict
-      .number("bubble", "With this layout: how long is the bubble?",
-              as_time("(p-1) stage / v", bubble(kPublished.chunks)))
-      .unlike(as_time("(p-1) stage", bubble(1)), "Three chunks on a stage: the wait is for a third of it.");
+  predict.number("bubble", "With this layout: how long is the bubble?", as_time("(p-1) stage / v", parts.bubble))
+      .unlike(as_time("(p-1) stage", kPublished.chunks * parts.bubble),
+              "Three chunks on a stage: the wait is for a third of it.");
   predict
       .number("time", "With this layout: how long does the step take?",
               as_time("steady + bubble + update", planning::seconds(job, kPublished)))
-      .unlike(as_time("without the bubble", planning::seconds(job, kPublished) - bubble(kPublished.chunks)),
+      .unlike(as_time("without the bubble", planning::seconds(job, kPublished) - parts.bubble),
               "The last stage waits for its first micro-batch.")
-      .unlike(as_time("without the head", planning::seconds(job, kPublished) - 64 * parts.head),
-              "The last stage has the head, too, and it sets the pace.");
+      .unlike(as_time("without the head", planning::seconds(job, kPublished) - parts.head),
+              "The last stage has the head, too, and it sets the pace.")
+      .unlike(as_time("without the update", planning::seconds(job, kPublished) - parts.update),
+              "When all micro-batches are done, each rank updates its weights.");
 }
 
 SHARDLINGS_PREDICTIONS_AFTER("175 billion on 64 A100") {
@@ -352,7 +297,10 @@ SHARDLINGS_PREDICTIONS_AFTER("175 billion on 64 A100") {
               "With t = 8, p = 8, d = 1, b = 1 and attention computed again: how long does the step take with one "
               "chunk on each stage?",
               as_time("bubble of whole stages", planning::seconds(job, one_chunk)))
-      .unlike(as_time("three chunks", planning::seconds(job, kPublished)), "That is the step with three.");
+      .unlike(as_time("three chunks", planning::seconds(job, kPublished)), "That is the step with three.")
+      .unlike(
+          as_time("without the update", planning::seconds(job, one_chunk) - planning::parts_of(job, one_chunk).update),
+          "When all micro-batches are done, each rank updates its weights.");
   const Layout short_pipeline{8, 4, 1, 2, 1, Recomputed::attention};
   predict.answer(2)
       .number("exchange", "With t = 8, p = 4, d = 2, b = 1: how long do the replicas exchange gradients and weights?",

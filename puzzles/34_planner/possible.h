@@ -21,13 +21,22 @@ inline bool is_in_profile(const PlannedJob& job, const Layout& layout) {
   });
 }
 
+inline std::string name_of(Recomputed recomputed) {
+  switch (recomputed) {
+    case Recomputed::nothing: return "nothing";
+    case Recomputed::attention: return "attention";
+    case Recomputed::blocks: return "blocks";
+  }
+  return std::to_string(static_cast<int>(recomputed));
+}
+
 /// Which rule of the stub a layout breaks; empty if it is possible. The layout may hold any numbers, so nothing is
 /// multiplied before it is known to be small.
 inline std::string broken_rule(const PlannedJob& job, const Layout& of) {
   using std::to_string;
   if (!is_in_profile(job, of)) {
     return "tp = " + to_string(of.tp) + ", batch = " + to_string(of.batch) +
-           ", recomputed = " + to_string(static_cast<int>(of.recomputed)) + ": the profile has no such row";
+           ", recomputed = " + name_of(of.recomputed) + ": the profile has no such row";
   }
   for (const int size : {of.pp, of.chunks, of.dp}) {
     if (size < 1 || size > job.gpus + job.layers) return to_string(size) + " as a size of the layout";
@@ -44,9 +53,12 @@ inline std::string broken_rule(const PlannedJob& job, const Layout& of) {
     return "dp = " + to_string(of.dp) + " and batch = " + to_string(of.batch) + ", which do not divide " +
            to_string(job.sequences) + " sequences";
   }
-  if (const Count m = micro_batches(job, of); of.chunks > 1 && (of.pp == 1 || m % of.pp != 0)) {
+  if (of.chunks > 1 && of.pp == 1) {
+    return to_string(of.chunks) + " chunks on one stage: only in a pipeline, with pp > 1, chunks take turns";
+  }
+  if (const Count m = micro_batches(job, of); of.chunks > 1 && m % of.pp != 0) {
     return to_string(of.chunks) + " chunks on each of " + to_string(of.pp) + " stages with " + to_string(m) +
-           " micro-batches, which take turns by multiples of the stages";
+           " micro-batches; where there are several chunks, the micro-batches have to be a multiple of the stages";
   }
   return "";
 }

@@ -21,8 +21,8 @@ using namespace shardlings;
 /// memory   bytes at the peak of the fullest rank, off by at most 3 % of a GPU's memory: 4 + 12/d for each of its
 ///          weights, what is kept of the chunks in flight, and `once`
 /// seconds  of a step, within 3 %: micro-batches, bubble, exchange over replicas (2 bytes for each gradient, and for
-///          each weight), update. Replicas lie t p ranks apart; node/(t p) of them lie in a node, and if there are
-///          several, so many ports carry their bytes to the next node at once
+///          each weight), update. Replicas lie t p ranks apart. A node holds node/(t p) of them, rounded down, at least
+///          1 and at most d; so many ports carry their bytes to the next node at once
 /// plan     a possible layout. Its step fits into a GPU: by `memory`, it takes at most job.memory. And it takes at most
 ///          1.05 times as long as that of the best layout that was found
 // >>> your code (about 54 lines)

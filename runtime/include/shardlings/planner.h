@@ -39,7 +39,7 @@ struct PlannedJob {
   Count sequences = 0;        ///< of a step, over all replicas
   int gpus = 0;               ///< N
   int node = 0;               ///< GPUs of a node; each has a port of its own to other nodes
-  double memory = 0;          ///< bytes of a GPU
+  double memory = 0;          ///< bytes of a GPU that a plan may take: 99 % of what it has
   double node_bandwidth = 0;  ///< bytes a second of a GPU to others in its node
   double port_bandwidth = 0;  ///< bytes a second of a GPU's port to other nodes
   /// Of the optimizer, for each weight of a rank, also those whose states other replicas hold.
