@@ -21,6 +21,7 @@
 #include "grading/reference/part_reference.h"
 #include "model/operation_flops.h"
 #include "reckonings.h"
+#include "signs.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -116,13 +117,13 @@ PartInputs inputs_of(const Plan& plan, const std::vector<float>& block) {
   return inputs;
 }
 
-PartReference reference_of(const Plan& plan, const std::vector<float>& block) {
+PartReference reference_of(const Plan& plan, const std::vector<float>& block, bool with_gelu = true) {
   const PartInputs inputs = inputs_of(plan, block);
   const Count width = plan.mlp.width, middle = plan.mlp.middle, size = width * middle;
   return part_reference(inputs, [&]<class Real>() {
     reference::Parts<Real> parts;
     parts.push_back(reference::make_linear<Real>(width, middle, 0, size));
-    parts.push_back(reference::make_gelu<Real>());
+    if (with_gelu) parts.push_back(reference::make_gelu<Real>());
     parts.push_back(reference::make_linear<Real>(middle, width, size + middle, 2 * size + middle));
     return reference::make_sequence<Real>(std::move(parts));
   });
@@ -152,22 +153,12 @@ std::vector<double> stretches_scattered(const Plan& plan, const std::vector<doub
   return y;
 }
 
-/// Some elements were never written, and all others are right.
-bool lacks_rows(const std::vector<double>& found, const std::vector<double>& right) {
-  std::vector<double> written, expected;
-  for (std::size_t i = 0; i < std::min(found.size(), right.size()); ++i) {
-    if (std::isnan(found[i])) continue;
-    written.push_back(found[i]);
-    expected.push_back(right[i]);
-  }
-  return !written.empty() && written.size() < found.size() && alike(written, expected);
-}
-
 void diagnose_output(CheckContext& check, const Plan& plan, const std::vector<double>& right) {
   const Layers replicas = by_rank(check, "y");
   if (replicas.empty()) return;
   const std::vector<double>& found = replicas.front();
   if (lacks_rows(found, right)) return check.diagnose("rows_missing");
+  diagnose_as(check, found, {{"gelu_left_out", reference_of(plan, weights_of(plan.kase, 1), false).output}});
   if (plan.mlp.ranks == 1) return;
   diagnose_as(check, found,
               {{"averaged", scaled({right}, 1.0 / plan.mlp.ranks)[0]},
@@ -233,20 +224,37 @@ void diagnose_memory(CheckContext& check, const Plan& plan) {
   }
 }
 
+/// A chunk is longer than it needs to be, where each is gathered by one call.
+bool has_long_chunk(const CheckContext& check, const Plan& plan) {
+  const Count q = chunks_of(check);
+  const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather);
+  if (std::ssize(gathers) != q) return false;
+  const Bytes longest(kBytesOfF32 * (plan.mlp.ranks - 1) * plan.longest(q) * plan.mlp.batch * plan.mlp.width);
+  return std::ranges::any_of(gathers, [&](const Event& gather) { return gather.bytes > longest; });
+}
+
+/// The number is the learner's, and the run is as fast as it can be in so many chunks: no line of it is at fault.
+bool is_choice_alone(const CheckContext& check, const Plan& plan) {
+  return !is_given(plan.kase) && !has_long_chunk(check, plan) &&
+         check.end_time(check.slowest_rank()) <= plan.time(chunks_of(check)).value();
+}
+
 void diagnose_time(CheckContext& check, const Plan& plan) {
-  const Count q = chunks_of(check), best = plan.best_chunks();
+  const Count q = chunks_of(check);
+  if (is_choice_alone(check, plan)) {
+    return check.diagnose(q < plan.best_chunks() ? "too_few_chunks" : "too_many_chunks");
+  }
   const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather), computed = operations(check, 0),
                            scatters = collectives(check, 0, Collective::reduce_scatter);
-  if (q > 1 && !gathers.empty() && !scatters.empty()) {
-    if (gathers.size() == 1) return check.diagnose("gathered_at_once");
-    if (scatters.size() == 1) return check.diagnose("scattered_at_once");
-    const bool gathers_hidden = overlaps(gathers, computed), scatters_hidden = overlaps(scatters, computed);
-    if (!gathers_hidden && !scatters_hidden) return check.diagnose("nothing_hidden");
-    if (!gathers_hidden) return check.diagnose("gathered_when_needed");
-    if (!scatters_hidden) return check.diagnose("scatter_waited_for");
-  }
-  if (is_given(plan.kase) || check.end_time(check.slowest_rank()) > plan.time(q).value()) return;
-  check.diagnose(q < best ? "too_few_chunks" : "too_many_chunks");
+  if (q == 1 || gathers.empty() || scatters.empty()) return;
+  if (gathers.size() == 1) return check.diagnose("gathered_at_once");
+  if (scatters.size() == 1) return check.diagnose("scattered_at_once");
+  const bool gathers_hidden = overlaps(gathers, computed), scatters_hidden = overlaps(scatters, computed);
+  if (!gathers_hidden && !scatters_hidden) return check.diagnose("nothing_hidden");
+  if (!gathers_hidden) return check.diagnose("gathered_when_needed");
+  if (!scatters_hidden) return check.diagnose("scatter_waited_for");
+  if (has_long_chunk(check, plan)) return check.diagnose("unequal_chunks");
+  if (starts_gathers_late(gathers, computed)) check.diagnose("gathered_late");
 }
 
 // ---- Choices ----
@@ -259,6 +267,24 @@ void diagnose_choices(CheckContext& check, const std::vector<Machine>& machines,
                    [&](const Machine& machine, double q) { return static_cast<double>(habit.choose(machine)) == q; });
     if (explains) return check.diagnose(habit.diagnosis);
   }
+}
+
+/// Whether q chunks are near enough to the best number for a machine.
+bool judge_choice(CheckContext& check, const Machine& machine, Count q) {
+  const Reckoning kindest = kindest_reckoning(machine, q);
+  const Count best = least(machine, kindest);
+  const auto time_in = [&](Count chunks) { return Nanos(std::llround(kindest(machine, chunks))); };
+  const auto in_time = [](Nanos time) { return amount_text(time.value(), Unit::ns, ""); };
+  const auto in_words = [](Count chunks) { return amount_text(chunks, Unit::count, "chunks"); };
+  const Formula<Nanos> budget = and_percent(named("in " + in_words(best), time_in(best)), 3);
+  if (time_in(q) <= budget.value()) return check.at_most("time in " + in_words(q), time_in(q), budget);
+  check.fail(fmt::format("a number with which a run takes at most {}: it takes {} in {}, the best number, and 3 % more "
+                         "are allowed",
+                         in_time(budget.value()), in_time(time_in(best)), in_words(best)),
+             fmt::format("{}: {}", in_words(q), in_time(time_in(q))));
+  check.detail("the machine is one of those that are drawn, not that of the case:");
+  check.detail(fmt::format("{} is {}", call_for(machine), q));
+  return false;
 }
 
 }  // namespace
@@ -297,14 +323,12 @@ SHARDLINGS_CHECK(time) {
   const Formula<Nanos> budget =
       is_given(plan.kase) ? plan.time(chunks_of(check)) : and_percent(plan.time(plan.best_chunks()), 3, "best q: ");
   const int rank = check.slowest_rank();
-  const Count q = chunks_of(check);
-  const bool is_choice_alone = !is_given(plan.kase) && check.end_time(rank) <= plan.time(q).value();  // no line's fault
+  const bool is_choice = is_choice_alone(check, plan);
   const Standstill longest = longest_standstill(check, rank, Nanos(0), check.end_time(rank));
-  const Place where = is_choice_alone ? Place{} : longest.place;
+  const Place where = is_choice ? Place{} : longest.place;
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget, where)) return;
-  const std::string in_chunks = "in " + amount_text(q, Unit::count, "chunks");
-  check.detail(is_choice_alone ? in_chunks + ", and as fast as that can be: another number would be faster"
-                               : in_chunks);
+  const std::string in_chunks = "in " + amount_text(chunks_of(check), Unit::count, "chunks");
+  check.detail(is_choice ? in_chunks + ", and as fast as that can be: another number would be faster" : in_chunks);
   diagnose_time(check, plan);
 }
 
@@ -313,23 +337,19 @@ SHARDLINGS_CHECK(choice) {
   const Output* output = check.output("choices");
   if (output == nullptr || output->values.size() != machines.size()) return;
   const std::vector<double> chosen(output->values.begin(), output->values.end());
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    if (chosen[i] >= 1 && chosen[i] <= static_cast<double>(machines[i].positions)) continue;
+    check.fail(fmt::format("{}: a number from 1 to {}", call_for(machines[i]), machines[i].positions),
+               fmt::format("{:g}", chosen[i]));
+    return check.diagnose("no_such_number");
+  }
   // Of all machines the one for which the number is worst.
   std::size_t worst = 0;
   const auto excess = [&](std::size_t i) { return excess_of(machines[i], static_cast<Count>(chosen[i])); };
   for (std::size_t i = 1; i < machines.size(); ++i) worst = excess(i) > excess(worst) ? i : worst;
-  const Machine& machine = machines[worst];
-  const auto q = static_cast<Count>(chosen[worst]);
-  const Reckoning kindest = kindest_reckoning(machine, q);
-  const auto time_in = [&](Count chunks) { return Nanos(std::llround(kindest(machine, chunks))); };
-  const Count best = least(machine, kindest);
-  const Formula<Nanos> budget = and_percent(named("in " + amount_text(best, Unit::count, "chunks"), time_in(best)), 3);
-  if (check.at_most("time in " + amount_text(q, Unit::count, "chunks"), time_in(q), budget)) return;
-  check.detail(fmt::format("this takes {:.1f} % longer than in {}; 3 % are allowed", 100 * (excess_of(machine, q) - 1),
-                           amount_text(best, Unit::count, "chunks")));
-  check.detail(fmt::format(
-      "number_of_chunks({}, {:.0f}, {:.0f}, {:.0f}, {:.0f}) is {}: positions, latency, transfer, launch, compute",
-      machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, q));
-  diagnose_choices(check, machines, chosen);
+  if (!judge_choice(check, machines[worst], static_cast<Count>(chosen[worst]))) {
+    diagnose_choices(check, machines, chosen);
+  }
 }
 
 /// Of all ranks' parts of the middle.

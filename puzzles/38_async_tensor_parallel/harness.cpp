@@ -59,13 +59,13 @@ int chosen_chunks(Harness& h) {
   return checked("number_of_chunks returns ", chunks, positions);
 }
 
-/// What the learner says of the machines that are drawn.
+/// What the learner says of the machines that are drawn: any number, which the judge looks at.
 std::vector<float> choices(std::uint64_t seed) {
   std::vector<float> chosen;
   for (const Machine& machine : drawn_machines(seed)) {
     const int chunks =
         number_of_chunks(machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute);
-    chosen.push_back(static_cast<float>(checked("number_of_chunks returns ", chunks, machine.positions)));
+    chosen.push_back(static_cast<float>(chunks));
   }
   return chosen;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "machines.h"
@@ -95,10 +96,29 @@ inline double excess_of(const Machine& machine, Count q) {
   return excess_by(kindest_reckoning(machine, q), machine, q);
 }
 
+/// What the learner is asked about a machine.
+inline std::string call_for(const Machine& machine) {
+  const auto time = [](const char* name, double ns) {
+    return std::string(", ") + name + std::to_string(std::llround(ns));
+  };
+  return "number_of_chunks(positions " + std::to_string(machine.positions) + time("latency ", machine.latency) +
+         time("transfer ", machine.transfer) + time("launch ", machine.launch) + time("compute ", machine.compute) +
+         ")";
+}
+
 /// The best number of a machine of which one time is a multiple of what it is.
 inline Count with_another(Machine machine, double Machine::*time, double factor) {
   machine.*time *= factor;
   return least(machine, equal_turns);
+}
+
+/// Where transfers hide behind the operations the time is least for this number, which need not be whole.
+inline double root_of_launches(const Machine& machine) {
+  return std::sqrt(2 * machine.transfer / (static_cast<double>(kOperations) * machine.launch));
+}
+
+inline Count in_range(const Machine& machine, double number) {
+  return std::clamp(static_cast<Count>(number), Count{1}, machine.positions);
 }
 
 /// A way to choose that is wrong, by the id of its diagnosis.
@@ -107,6 +127,18 @@ struct Habit {
   Count (*choose)(const Machine&);
 };
 inline constexpr Habit kHabits[] = {
+    {"launches_forgotten", [](const Machine& m) { return with_another(m, &Machine::launch, 0); }},
+    {"calls_cost_nothing",
+     [](const Machine& m) {
+       Machine quick = m;
+       quick.latency = 0;
+       return with_another(quick, &Machine::launch, 0);
+     }},
+    {"two_launches", [](const Machine& m) { return with_another(m, &Machine::launch, 2.0 / kOperations); }},
+    {"last_number_left_out",
+     [](const Machine& m) {
+       return least(m, equal_turns, [](const Machine& of, Count q) { return q < of.positions; });
+     }},
     {"one_launch", [](const Machine& m) { return with_another(m, &Machine::launch, 1.0 / kOperations); }},
     {"latency_forgotten", [](const Machine& m) { return with_another(m, &Machine::latency, 0); }},
     {"divisors_only",
@@ -131,11 +163,9 @@ inline constexpr Habit kHabits[] = {
          return 2 * move_time(of, share) + static_cast<double>(q) * work_time(of, share);
        });
      }},
-    {"links_never_full",  // the same in closed form, rounded
-     [](const Machine& m) {
-       const double root = std::sqrt(2 * m.transfer / (static_cast<double>(kOperations) * m.launch));
-       return std::clamp(static_cast<Count>(std::llround(root)), Count{1}, m.positions);
-     }},
+    // The same in closed form, rounded to the nearest number or down.
+    {"links_never_full", [](const Machine& m) { return in_range(m, std::round(root_of_launches(m))); }},
+    {"links_never_full", [](const Machine& m) { return in_range(m, std::floor(root_of_launches(m))); }},
 };
 
 }  // namespace shardlings
