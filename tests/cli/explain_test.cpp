@@ -64,9 +64,10 @@ TEST(Pass, SaysWhatOverlappingHasGained) {
   const Learner shardlings;
   shardlings.solve("09_data_parallel");
   EXPECT_THAT(shardlings({"run", "09"}).out,
-              HasSubstr("Case \"4 ranks\": 13.69 ms; with nothing overlapped it would be 17.95 ms."));
+              HasSubstr("Case \"4 ranks\": 13.69 ms; 17.95 ms if the slowest rank had waited for all transfer that"));
   shardlings.solve(kFirst);
-  EXPECT_THAT(shardlings({"run", "01"}).out, Not(HasSubstr("overlapped"))) << "there was nothing to hide";
+  EXPECT_THAT(shardlings({"run", "01"}).out, Not(HasSubstr("had waited for all transfer")))
+      << "there was nothing to hide";
 }
 
 TEST(Explain, ShowsWhatGivesTheAnswerAwayAfterThePass) {

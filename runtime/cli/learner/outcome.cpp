@@ -33,14 +33,15 @@ std::string text_of(const Verdict& verdict, const std::string& id) {
   return {};
 }
 
-/// "Case "4 ranks": 13.69 ms; with nothing overlapped 17.6 ms.", where overlapping has gained something.
+/// "Case "4 ranks": 13.69 ms; 17.95 ms if ...", where overlapping has gained something.
 std::string gain_text(const Verdict& verdict) {
   const grading::verdict::CaseVerdict* kase = report::case_to_show(verdict);
   if (kase == nullptr) return {};
   const Nanos end = report::totals_of(kase->counters).end, plain = report::end_without_overlap(kase->counters);
   if (plain <= end) return {};
-  return fmt::format("  Case \"{}\": {}; with nothing overlapped it would be {}.\n", kase->kase.name, to_text(end),
-                     to_text(plain));
+  return fmt::format(
+      "  Case \"{}\": {}; {} if the slowest rank had waited for all transfer that went on while it computed.\n",
+      kase->kase.name, to_text(end), to_text(plain));
 }
 
 /// A case that is open: how early the run ended, and a bound that no run can beat.

@@ -298,8 +298,12 @@ int simulate(const Context& context, const SimulateOptions& options) {
   const cases::Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   learner::refuse_question(puzzle, "simulate");
-  if (options.solution && context.project.is_handout) {
-    throw UsageError("--solution: solutions are your course's to give, and this repository has none. Leave it out.");
+  const bool has_solution = std::filesystem::exists(context.project.solution_file(puzzle.id));
+  if (options.solution && (context.project.is_handout || !has_solution)) {
+    throw UsageError(
+        "--solution: solutions are your course's to give, and this repository has none. Leave it out, and your own "
+        "file "
+        "is taken.");
   }
   const std::string own =
       options.solution ? context.project.solution_file(puzzle.id) : context.project.puzzle_file(puzzle.id);
