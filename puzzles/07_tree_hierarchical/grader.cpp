@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -21,7 +22,6 @@
 #include "grading/formulas/node_mistakes.h"
 #include "grading/formulas/shared_diagnosis.h"
 #include "grading/formulas/training.h"
-#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -57,11 +57,26 @@ struct Plan : NodeAllReduce {
 /// The group in which the harness parts one size from the next one.
 constexpr const char* kBetweenSizes = "sizes";
 
+/// What the harness publishes of a size.
+std::string name_of_data(Count elements) {
+  return fmt::format("data of {} numbers", elements);
+}
+
 Numbers sum_over(const Case& kase, int first, int end, Count n) {
   Numbers sums(static_cast<std::size_t>(n));
   for (int rank = first; rank < end; ++rank) {
     const Numbers own = integers_of(kase, rank, n);
     std::transform(sums.begin(), sums.end(), own.begin(), sums.begin(), std::plus());
+  }
+  return sums;
+}
+
+/// The numbers of each rank as often as `times` says of it.
+Numbers weighted_sum(const Case& kase, Count n, const std::function<int(int rank)>& times) {
+  Numbers sums(static_cast<std::size_t>(n));
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    const Numbers own = integers_of(kase, rank, n);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<float>(times(rank)) * own[i];
   }
   return sums;
 }
@@ -107,6 +122,19 @@ struct Found {
   }
 };
 
+/// Above the node's own tree a tree of all ranks was laid: it adds up again what every rank of a node has by then.
+bool nodes_are_in_tree_of_all(const Found& found) {
+  const int k = found.plan.k, ranks = found.plan.kase.ranks;
+  const auto of_node = [&](int rank) { return std::min(k, ranks - rank / k * k); };
+  // Where the node's sum was not handed out, each rank has that of its branch: of d below it in the tree d more.
+  const auto branches = [&](int rank) { return 1 + std::popcount(static_cast<unsigned>(rank % k)); };
+  const auto everywhere = [&](const Numbers& sums) {
+    return found.all([&](int, const auto& values) { return values == sums; });
+  };
+  return k > 1 && (everywhere(weighted_sum(found.plan.kase, found.n, of_node)) ||
+                   everywhere(weighted_sum(found.plan.kase, found.n, branches)));
+}
+
 /// Rank 0 has the sum of some of the ranks: of the first ones, or another rank's own numbers.
 std::string mistake_at_root(const Found& found) {
   const int node = found.plan.k;
@@ -133,6 +161,9 @@ std::string mistake_in_sums(const Found& found) {
   if (ratio && *ratio > 1.5 && near(ratio, std::round(*ratio))) return "counted_again";
   if (found.all([&](int rank, const auto& values) { return values == integers_of(plan.kase, rank, found.n); }))
     return "not_reduced";
+  const Numbers of_rank_0 = integers_of(plan.kase, 0, found.n);
+  if (ranks > 1 && found.all([&](int, const auto& values) { return values == of_rank_0; })) return "never_added";
+  if (plan.algorithm == Algorithm::tree && nodes_are_in_tree_of_all(found)) return "counted_again";
   if (found.complete_on([](int rank) { return rank == 0; })) return "not_handed_out";
   if (found.complete_on([&](int rank) { return rank % plan.k == 0; })) return "leaders_only";
   if (found.complete_on([&](int rank) { return plan.node_of(rank) == 0; })) return "first_node_only";
@@ -146,7 +177,7 @@ std::string mistake_in_sums(const Found& found) {
 }
 
 void diagnose_sums(CheckContext& check, const Plan& plan, std::size_t i) {
-  const Output* output = check.output(fmt::format("data of size {}", i));
+  const Output* output = check.output(name_of_data(plan.sizes[i]));
   if (output == nullptr || output->values.size() != static_cast<std::size_t>(plan.sizes[i])) return;
   std::vector<Numbers> by_rank = output->replicas;
   if (by_rank.empty()) by_rank.assign(static_cast<std::size_t>(check.ranks()), output->values);
@@ -325,7 +356,7 @@ SHARDLINGS_CHECK(output) {
   const Plan plan(check.kase());
   for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
     const Numbers sums = sum_over(plan.kase, 0, check.ranks(), plan.sizes[i]);
-    if (!check.identical(fmt::format("data of size {}", i), sums)) return diagnose_sums(check, plan, i);
+    if (!check.identical(name_of_data(plan.sizes[i]), sums)) return diagnose_sums(check, plan, i);
   }
 }
 
@@ -356,25 +387,4 @@ SHARDLINGS_CHECK(time) {
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget, where)) return;
   if (too_much_sent(check, plan)) return check.diagnose(mistake_of_bytes(check, plan));
   if (plan.algorithm == Algorithm::tree) check.diagnose(mistake_of_tree_time(check, plan));
-}
-
-SHARDLINGS_PREDICTIONS("levels, 5 nodes of 3") {
-  const Plan plan(predict.kase());
-  const Count n = plan.sizes[0];
-  const Formula<Bytes> size = named("size", Bytes(bytes_of(n))), part = named("part", Bytes(bytes_of(n / plan.k)));
-  const Formula<Count> r = plan.num_nodes(), all = plan.num_ranks();
-  predict
-      .number("between", "How many bytes does rank 0 send to other nodes?", 2 * share_of_others(r) * part,
-              Question::Of::sent_out, 0)
-      .unlike(2 * share_of_others(r) * size, "Only rank 0's part crosses from rank 0.")
-      .unlike(share_of_others(r) * part, "That is one half of the ring between the nodes.")
-      .unlike(2 * share_of_others(all) * size, "That is one ring over all ranks, which takes no notice of nodes.");
-  predict.end("levels", "When do all ranks have all sums, by levels?", plan.levels_time(n))
-      .unlike(plan.levels_time(n) / 2, "That is one half: adding up, or handing out.");
-  predict.number("tree", "How long would the tree take for the same data?", plan.tree_time(n))
-      .unlike(plan.tree_time(n) / 2, "That is one way: up to the root, or down again.");
-  predict
-      .number("changeover", "At how many bytes do both take the same time, if parts come out even?", plan.changeover())
-      .unlike(named("elements", Bytes(plan.changeover().value().value() / kBytesOfF32)),
-              "Those are elements, of 4 bytes each.");
 }

@@ -36,5 +36,7 @@ SHARDLINGS_HARNESS(h) {
     if (algorithm == 2) all_reduce(h.rank(), node, across, alpha, bw, data[i]);
   }
   h.end();
-  for (std::size_t i = 0; i < data.size(); ++i) h.put("data of size " + std::to_string(i), data[i]);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    h.put("data of " + std::to_string(data[i].size()) + " numbers", data[i]);
+  }
 }
