@@ -103,7 +103,7 @@ std::string size_advice(const ToldOperation& operation) {
   if (sizes_are_of_unequal_parts(operation)) {
     return rule +
            " Parts are unequal where the number of elements cannot be divided evenly. Was a size computed from this "
-           "rank's own part, as if all parts were as long?";
+           "rank's own part, as if all parts were as long, or was the part taken of another group?";
   }
   return rule +
          " Do the calls belong together, or has one rank called for another tensor, in another order? Sizes that are "
