@@ -84,6 +84,14 @@ TEST(ExplainBack, SaysNoTimeOfACollectiveThatTakesNone) {
   EXPECT_THAT(questions_about(kase)[0].text, Not(HasSubstr("runs from")));
 }
 
+TEST(ExplainBack, SaysOfACollectiveInsideACallOfTheModelThatALayerMakesIt) {
+  CaseVerdict kase = run_of(2);
+  kase.traces[0].events = {event_of(EventKind::collective, 2, -1, 0, 1000, 64)};
+  EXPECT_THAT(questions_about(kase)[0].text, HasSubstr("Rank 0 calls"));
+  kase.traces[0].events[0].depth = 1;
+  EXPECT_THAT(questions_about(kase)[0].text, HasSubstr("a layer calls"));
+}
+
 TEST(ExplainBack, AsksNotForTheBytesOfOneNumber) {
   CaseVerdict kase = run_of(2);
   kase.traces[0].events = {event_of(EventKind::collective, 2, -1, 0, 1000, 8)};

@@ -130,10 +130,13 @@ std::optional<Question> about_collective(const CaseVerdict& kase) {
   const bool takes_time = longest->end > longest->begin;
   const std::string when =
       takes_time ? fmt::format(", and it runs from {} to {}", to_text(longest->begin), to_text(longest->end)) : "";
-  return question_of("sends",
-                     fmt::format("Rank 0 calls {} in {}{}. How many bytes does the rank send for it?", call,
-                                 to_text(longest->at), when),
-                     Unit::bytes, longest->bytes.value(), "what the rank sends in this " + call);
+  const std::string at = to_text(longest->at);
+  // Inside a call of the model the line has no such call: a layer adds up over its group by itself.
+  const std::string who = longest->depth > 0
+                              ? fmt::format("In the model's call in {} a layer calls {} by itself on rank 0", at, call)
+                              : fmt::format("Rank 0 calls {} in {}", call, at);
+  return question_of("sends", fmt::format("{}{}. How many bytes does the rank send for it?", who, when), Unit::bytes,
+                     longest->bytes.value(), "what the rank sends in this " + call);
 }
 
 std::optional<Question> about_calls(const CaseVerdict& kase) {
