@@ -123,23 +123,6 @@ inline bool packs_differ_in_replica(const std::vector<PackedFound>& all) {
   });
 }
 
-/// Each replica has its part of a whole batch, also of a step that has fewer sequences: behind the step's end it may
-/// have read anything.
-inline bool takes_parts_of_a_batch(const DataCase& of, const std::vector<PackedFound>& all) {
-  const bool has_fewer = std::any_of(
-      all.begin(), all.end(), [&](const PackedFound& found) { return right_step(of, found).sequences() < of.batch; });
-  return has_fewer && std::all_of(all.begin(), all.end(), [&](const PackedFound& found) {
-           const PackedStep right = right_step(of, found);
-           const Range mine = part_of(of.batch, found.place.d, found.place.dp);
-           if (found.count != mine.size() * right.s) return false;
-           for (Count i = 0; i < found.count && mine.begin * right.s + i < right.size(); ++i) {
-             const PackedToken& own = right.tokens[static_cast<std::size_t>(mine.begin * right.s + i)];
-             if (found.tokens[static_cast<std::size_t>(i)].token != own.token) return false;
-           }
-           return true;
-         });
-}
-
 /// Some token has a number that the data set does not have.
 inline bool reads_what_is_not_there(const DataCase& of, const std::vector<PackedFound>& all) {
   return std::any_of(all.begin(), all.end(), [&](const PackedFound& found) {

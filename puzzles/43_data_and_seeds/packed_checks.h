@@ -59,7 +59,6 @@ inline void check_packed_tokens(grading::judge::CheckContext& check, const DataC
     if (const char* mistake = known_mistake(of, all, grading::formulas::known_packings(), &PackedToken::token)) {
       return check.diagnose(mistake);
     }
-    if (takes_parts_of_a_batch(of, all)) return check.diagnose("dealt_by_batch");
     if (reads_what_is_not_there(of, all)) return check.diagnose("numbers_not_there");
     if (packs_differ_in_replica(all)) return check.diagnose("replica_disagrees");
     if (tokens_read_twice(all)) check.diagnose("same_data_twice");
