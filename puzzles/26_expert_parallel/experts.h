@@ -20,10 +20,20 @@ inline std::vector<int> right_routes(const ExpertSizes& sizes, int rank, const R
 /// Over which ranks the gradients of experts are added up.
 enum class ExpertSum : std::uint8_t { replicas, own, world, ep };
 
+/// What lets a gradient through relu in backward, where it is above 0.
+enum class ExpertGate : std::uint8_t { sum, input, none };
+
 struct ExpertRule {
   bool factor_in_forward = true;
   bool factor_in_backward = true;
-  bool rows_by_rank = true;  ///< false: rows that arrive are taken to be ordered by expert, then by rank
+  bool factor_before = false;  ///< rows are multiplied with it before they go out, too
+  bool rows_by_rank = true;    ///< false: rows that arrive are taken to be ordered by expert, then by rank
+  bool by_remainder = true;    ///< false: stretch i of the rows that arrive is taken for expert i / e of the rank
+  bool relu_in_forward = true;
+  ExpertGate gate = ExpertGate::sum;
+  bool w_as_it_lies = false;     ///< x w in forward, in the place of x wT
+  bool grad_x_by_wt = false;     ///< g wT in backward, in the place of g w
+  bool grads_exchanged = false;  ///< xT g, in the place of gT x
   ExpertSum sum = ExpertSum::replicas;
 };
 
@@ -97,6 +107,12 @@ class ExpertTraining {
         if (row.expert / own * own == first) rows.push_back({source, row.expert, &row});
       }
     }
+    if (!rule.by_remainder) {
+      for (Arrived& row : rows) {
+        const int stretch = row.source % sizes_.e * own + row.expert % own;
+        row.expert = first + stretch / sizes_.e;
+      }
+    }
     if (rule.rows_by_rank) return rows;
     std::vector<int> sorted;
     for (const Arrived& row : rows) sorted.push_back(row.expert);
@@ -113,16 +129,20 @@ class ExpertTraining {
     const Real* x = &x_[static_cast<std::size_t>(at.source)][token * h_];
     const Real* grad_y = &grad_y_[static_cast<std::size_t>(at.source)][token * h_];
     Real* grad_w = &grads[static_cast<std::size_t>(at.expert % sizes_.experts_of_rank()) * h_ * h_];
-    const Real factor = at.row->factor;
+    const Real factor = at.row->factor, before = rule.factor_before ? factor : 1;
+    const auto weight = [&](std::size_t o, std::size_t i, bool transposed) {
+      return w[transposed ? i * h_ + o : o * h_ + i];
+    };
     for (std::size_t o = 0; o < h_; ++o) {
       Real sum = 0;
-      for (std::size_t i = 0; i < h_; ++i) sum += x[i] * w[o * h_ + i];
-      if (sum <= 0) continue;
-      numbers.y[here + o] += rule.factor_in_forward ? factor * sum : sum;
+      for (std::size_t i = 0; i < h_; ++i) sum += before * x[i] * weight(o, i, rule.w_as_it_lies);
+      const Real result = rule.relu_in_forward && sum <= 0 ? 0 : sum;
+      numbers.y[here + o] += rule.factor_in_forward ? factor * result : result;
+      if (rule.gate != ExpertGate::none && (rule.gate == ExpertGate::sum ? sum : x[o]) <= 0) continue;
       const Real grad = rule.factor_in_backward ? factor * grad_y[o] : grad_y[o];
       for (std::size_t i = 0; i < h_; ++i) {
-        grad_w[o * h_ + i] += grad * x[i];
-        numbers.grad_x[here + i] += grad * w[o * h_ + i];
+        grad_w[rule.grads_exchanged ? i * h_ + o : o * h_ + i] += grad * before * x[i];
+        numbers.grad_x[here + i] += grad * weight(o, i, rule.grad_x_by_wt);
       }
     }
   }

@@ -147,6 +147,8 @@ void diagnose_routes(CheckContext& check, const ExpertSizes& sizes) {
       {"sent_elsewhere", {.goes_on_to_next = true}},
       {"capacity_for_each_choice", {.one_capacity = false}},
       {"last_tokens_first", {.last_first = true}},
+      {"one_row_too_many", {.more_room = 1}},
+      {"one_row_too_few", {.more_room = -1}},
   };
   const Output* found = check.output("routes");
   const std::vector<float> right = all_routes(sizes);
@@ -201,9 +203,13 @@ bool diagnose_as_rule(CheckContext& check, const ExpertSizes& sizes, const char*
   const std::vector<double> right = training.run({}).*part;
   const std::vector<double> numbers(found->values.begin(), found->values.end());
   const std::pair<const char*, ExpertRule> mistakes[] = {
-      {"factor_missing", {.factor_in_forward = false}}, {"factor_missing_in_backward", {.factor_in_backward = false}},
-      {"rows_by_expert", {.rows_by_rank = false}},      {"replicas_not_summed", {.sum = ExpertSum::own}},
-      {"summed_over_all", {.sum = ExpertSum::world}},   {"summed_over_all", {.sum = ExpertSum::ep}},
+      {"factor_missing", {.factor_in_forward = false}},   {"factor_missing_in_backward", {.factor_in_backward = false}},
+      {"factor_before", {.factor_before = true}},         {"rows_by_expert", {.rows_by_rank = false}},
+      {"expert_of_the_rank", {.by_remainder = false}},    {"w_as_it_lies", {.w_as_it_lies = true}},
+      {"relu_missing", {.relu_in_forward = false}},       {"relu_missing_in_backward", {.gate = ExpertGate::none}},
+      {"relu_of_the_input", {.gate = ExpertGate::input}}, {"grad_x_by_wt", {.grad_x_by_wt = true}},
+      {"grads_exchanged", {.grads_exchanged = true}},     {"replicas_not_summed", {.sum = ExpertSum::own}},
+      {"summed_over_all", {.sum = ExpertSum::world}},     {"summed_over_all", {.sum = ExpertSum::ep}},
   };
   for (const auto& [id, rule] : mistakes) {
     const std::vector<double> mistaken = training.run(rule).*part;
@@ -230,12 +236,15 @@ void diagnose_memory(CheckContext& check, const ExpertSizes& sizes, int rank) {
   const Bytes more = check.peak(rank) - peak_budget(sizes, rank).value();
   const Bytes all_others((sizes.experts - sizes.experts_of_rank()) * sizes.hidden * sizes.hidden * kBytesOfF32);
   if (sizes.e > 1 && more == all_others) return check.diagnose("room_for_all_experts");
-  for (Count in = 0; in <= 2; ++in) {
-    for (Count out = 0; out <= 2; ++out) {
-      if (in + out > 0 && more == bytes_of_rows(sizes, in * rows.in + out * rows.out)) {
-        return check.diagnose("rows_kept");
-      }
+  // Also where what goes out is not there at the peak, and more of what arrives is.
+  for (Count in = 0; in <= 3; ++in) {
+    for (Count out = -1; out <= 2; ++out) {
+      if (more == bytes_of_rows(sizes, in * rows.in + out * rows.out)) return check.diagnose("rows_kept");
     }
+  }
+  const Bytes counts = count_bytes(sizes);
+  if (check.counters(rank).bytes_sent() == sent_budget(sizes, rank).value() + (sizes.e - 1) * counts) {
+    check.diagnose("counts_to_all");
   }
 }
 
@@ -334,7 +343,7 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .unlike(counts + 4 * named("rows to others", bytes_of_rows(sizes, rows.to_others)),
               "What rank 0 sends back are the results of other ranks' rows: those that have come from others.")
       .unlike(counts + 2 * bytes_of_rows(sizes, rows.out + rows.in), "What goes to its own experts is not sent.");
-  predict.peak("peak", 0, "How many bytes does rank 0 hold at its peak?", peak_budget(sizes, 0))
+  predict.peak("peak", 0, "How many bytes may rank 0 hold at most?", peak_budget(sizes, 0))
       .unlike(given(sizes, 0) + 5 * named("rows that go out", bytes_of_rows(sizes, rows.out)),
               "More rows arrive on rank 0 than go out from it.")
       .unlike(given(sizes, 0) + 4 * named("rows that arrive", bytes_of_rows(sizes, rows.in)),

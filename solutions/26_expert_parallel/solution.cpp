@@ -34,8 +34,8 @@ using namespace shardlings;
 /// Wire    rows there and back, in forward and in backward, none of them to its own rank; the counts that the receiver
 ///         needs; one all-reduce of each gradient, over the ranks that have it. The host reads at most E numbers
 /// Work    a row is multiplied with its expert's weight: once in forward, twice in backward
-/// Memory  beside what is given: four tensors of the rows that arrive, and one of the rows that go out; or two of the
-///         counts, where that is more. Nothing lies on the host
+/// Memory  beside what is given: four tensors of the rows that arrive, and one of the rows that go out. Before there
+///         are any rows: two tensors of the counts. Nothing lies on the host
 
 // >>> your code (about 78 lines)
 std::vector<int> route(const std::vector<float>& scores, int experts, int k, Count capacity) {

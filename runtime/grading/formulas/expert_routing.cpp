@@ -22,10 +22,11 @@ std::vector<int> routes_of(const std::vector<float>& scores, int experts, int k,
   const Count tokens = std::ssize(scores) / experts;
   std::vector<int> routes(static_cast<std::size_t>(tokens * k), kNobody);
   std::vector<Count> taken(static_cast<std::size_t>(experts));
+  const Count room = rule.drops ? capacity + rule.more_room : tokens * k;
   const auto admit = [&](Count t, int j) {
     const std::vector<int> order = ranked(scores, experts, t, rule);
     const auto choice = static_cast<std::size_t>(t * k + j);
-    const auto is_free = [&](int expert) { return !rule.drops || taken[static_cast<std::size_t>(expert)] < capacity; };
+    const auto is_free = [&](int expert) { return taken[static_cast<std::size_t>(expert)] < room; };
     const int wanted = order[static_cast<std::size_t>(j)];
     int given = is_free(wanted) ? wanted : kNobody;
     for (const int next : order) {

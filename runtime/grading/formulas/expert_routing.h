@@ -17,6 +17,7 @@ struct RoutingRule {
   bool goes_on_to_next = false;  ///< where an expert is full, to the best one that is not
   bool one_capacity = true;      ///< false: each choice has the capacity for itself
   bool last_first = false;       ///< the last token first
+  Count more_room = 0;           ///< experts take so many rows more than their capacity
 };
 
 /// The experts of token t by its scores, the first choice first.
