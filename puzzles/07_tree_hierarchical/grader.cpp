@@ -162,7 +162,8 @@ std::string mistake_in_sums(const Found& found) {
   if (found.all([&](int rank, const auto& values) { return values == integers_of(plan.kase, rank, found.n); }))
     return "not_reduced";
   const Numbers of_rank_0 = integers_of(plan.kase, 0, found.n);
-  if (ranks > 1 && found.all([&](int, const auto& values) { return values == of_rank_0; })) return "never_added";
+  // With one rank on each node, rank 0's numbers are the first node's sum, too.
+  if (plan.k > 1 && found.all([&](int, const auto& values) { return values == of_rank_0; })) return "never_added";
   if (plan.algorithm == Algorithm::tree && nodes_are_in_tree_of_all(found)) return "counted_again";
   if (found.complete_on([](int rank) { return rank == 0; })) return "not_handed_out";
   if (found.complete_on([&](int rank) { return rank % plan.k == 0; })) return "leaders_only";
