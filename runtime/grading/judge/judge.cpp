@@ -230,9 +230,10 @@ void Judge::name_common_suspects(std::vector<verdict::CaseVerdict>& cases) const
       }
     }
     const std::string cause = common_suspect(by_case);
+    if (cause.empty()) continue;  // what a case has named by itself stays
     for (verdict::CheckVerdict* check : failed) {
       check->diagnosis = cause;
-      check->diagnosis_text = cause.empty() ? cause : cause_text(manifest_, cause);
+      check->diagnosis_text = cause_text(manifest_, cause);
     }
   }
 }

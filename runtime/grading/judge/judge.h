@@ -60,8 +60,8 @@ class Judge {
   Guard guard_;
   SecretCases secret_;
   std::map<std::pair<std::string, std::size_t>, verdict::CheckVerdict> judged_;
-  std::map<std::pair<std::string, std::size_t>, std::vector<Suspect>>
-      suspects_;  ///< by check and case, where it failed
+  /// By check and case, where it failed.
+  std::map<std::pair<std::string, std::size_t>, std::vector<Suspect>> suspects_;
 };
 
 /// The verdict where the machine or the tool let nothing be judged: why, and what to do.
